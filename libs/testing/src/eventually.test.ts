@@ -22,5 +22,9 @@ describe("eventually", () => {
   it("rejects with the reason of its signal", async () => {
     const waiting = eventually("nothing", () => false, { signal: AbortSignal.abort(new Error("enough")) });
     await expect(waiting).rejects.toThrow("enough");
+    const later = new AbortController();
+    const sleeping = eventually("nothing", () => false, { signal: later.signal, everyMs: 50_000 });
+    later.abort(new Error("now"));
+    await expect(sleeping).rejects.toThrow("now");
   });
 });

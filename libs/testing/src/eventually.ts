@@ -16,7 +16,7 @@ export interface EventuallyOptions {
 
 /**
  * Resolves with the first value of `read` that is neither undefined nor false. An error of `read` counts as no value yet.
- * Rejects with TestingError `timeout`, with the last error of `read` as its cause.
+ * Rejects with TestingError `timeout`, with the last error of `read` as its cause, or with the reason of the signal.
  */
 export async function eventually<T>(
   what: string,
@@ -31,7 +31,7 @@ export async function eventually<T>(
     if (performance.now() > deadline) {
       throw new TestingError("timeout", `${what}: not within ${withinMs} ms`, result);
     }
-    await sleep(everyMs, undefined, { signal });
+    await sleep(everyMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { join } from "node:path";
 import { readAuditLog, type AuditEvent } from "./audit-log.ts";
+import type { KeyPair } from "./certificates.ts";
 import type { Client, ControlPlaneFiles } from "./control-plane-files.ts";
 import {
   controlPlaneFiles,
@@ -64,6 +65,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly server: string;
   /** Path of a kubeconfig for the cluster's administrator (system:masters). */
   readonly kubeconfig: string;
+  /** The same administrator's certificate, for clients that read no kubeconfig, and the CA certificate of the server (PEM). */
+  readonly admin: KeyPair & { readonly ca: string };
   /** Directory for files of tests. */
   readonly dataDir: string;
   /** Directory of the programs, such as kubectl. */
@@ -77,6 +80,7 @@ export class ControlPlane implements AsyncDisposable {
   constructor(parts: ControlPlaneParts) {
     this.#parts = parts;
     this.server = serverUrl(parts.servers.layout);
+    this.admin = parts.files.admin;
     this.dataDir = parts.dataDir;
     this.binaries = parts.binaries;
     this.kubeconfig = join(parts.dataDir, controlPlaneFiles.admin);

@@ -4,7 +4,8 @@
  * plain client use service accounts, because administrators are exempt from API priority and fairness, so their requests
  * are faster than those of a real component.
  */
-import { isRecord } from "@switchyard/kube";
+import { namespaces as namespaceType } from "@switchyard/api";
+import { connect, watchObjects, type KubeObject, type ResourceType } from "@switchyard/kube";
 import {
   ensureBinaries,
   eventually,
@@ -18,16 +19,21 @@ import { createMeasuredService, type MeasuredOptions, type MeasuredService } fro
 import type { Run } from "../harness/run.ts";
 import type { CommonFigures } from "../harness/scenario.ts";
 import { createAuditTail, type AuditTail } from "../harness/requests.ts";
-import { createPlainClient, readIdentity, type PlainClient } from "./plain-client.ts";
+import { operatorNamespace, plainNamespace } from "./nodes.ts";
+import { createPlainClient, type Identity, type PlainClient } from "./plain-client.ts";
 
-export interface BenchUser {
-  readonly kubeconfig: string;
-  /** For programs that connect as in a pod. A program that reads a kubeconfig needs 18 MB more. */
+interface BenchUser {
   readonly pod: PodAccount;
-  /** The user's requests since the last read. */
+  /** The user's requests. */
   readonly requests: AuditTail;
-  /** A plain client with the user's rights. */
-  client(connections: number): Promise<PlainClient>;
+}
+
+/** The plain client with the rights of a service account. */
+export interface PlainUser {
+  readonly client: PlainClient;
+  readonly connections: number;
+  /** For another client with the same rights. */
+  readonly identity: Identity;
 }
 
 /** A measured service that is a client of the API server. */
@@ -40,17 +46,29 @@ export interface BenchCluster {
   /** A directory for logs, which is removed at the end. */
   readonly directory: string;
   readonly versions: Readonly<Record<string, string>>;
-  /** A service account of this name with the role cluster-admin. */
+  /** A service account of this name with the role cluster-admin. A program that reads a kubeconfig needs 18 MB more. */
   user(name: string): Promise<BenchUser>;
+  /** Writes a kubeconfig of the user and returns its path. */
+  kubeconfigOf(user: BenchUser): Promise<string>;
+  plainUser(connections: number): Promise<PlainUser>;
   /** A service that connects as the user of this name, and is killed at the end of the run. It does not run yet. */
   service(name: string, options: Omit<MeasuredOptions, "pod" | "log" | "fail">): Promise<ClusterService>;
+  /**
+   * Calls `listener` with what `project` returns for each object of the type in the namespace of the operator: first of those that
+   * exist, then after each change, until the end of the run. A failure of the watch fails the run, because figures would be wrong.
+   */
+  watch<Wire extends KubeObject, T>(
+    type: ResourceType,
+    project: (object: Wire) => T,
+    listener: (value: T) => void,
+  ): Promise<void>;
   /** Stops the service, and returns what every report has. */
   end(service: ClusterService): Promise<Required<CommonFigures>>;
 }
 
 export interface BenchClusterOptions {
-  /** The namespaces to create. */
-  readonly namespaces: readonly string[];
+  /** Namespaces beside that of the operator and that of the plain client. */
+  readonly namespaces?: readonly string[];
   /** Files with CRDs beside Switchyard's own, or lists of them. */
   readonly crds?: readonly (string | readonly object[])[];
 }
@@ -58,48 +76,45 @@ export interface BenchClusterOptions {
 /** The cluster runs until the end of the run, which fails when a process of the control plane ends. */
 export async function startBenchCluster(
   run: Run,
-  { namespaces, crds = [] }: BenchClusterOptions,
+  { namespaces = [], crds = [] }: BenchClusterOptions = {},
 ): Promise<BenchCluster> {
-  const { progress, fail } = run;
+  const { progress, fail, signal } = run;
   progress.at("finding the binaries of the control plane");
   const binaries = await ensureBinaries();
   progress.at("starting etcd and kube-apiserver");
   const controlPlane = run.use(await startControlPlane({ binaries, auditLog: true }));
   await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
   for (const more of crds) await controlPlane.applyCrds(more);
-  const admin = run.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
+  const { server, kubeconfig, dataDir: directory } = controlPlane;
+  const admin = run.use(createPlainClient({ ...controlPlane.admin, server }, adminConnections));
   await untilWatchable(admin);
-  for (const name of [accountNamespace, ...namespaces])
-    await admin.request({ method: "POST", path: "/api/v1/namespaces", body: namespace(name) });
-  await admin.request({
-    method: "POST",
-    path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    body: everythingFor(serviceAccounts),
-  });
+  for (const name of new Set([accountNamespace, operatorNamespace, plainNamespace, ...namespaces]))
+    await admin.create(namespaceType, { metadata: { name } });
+  const binding = ["create", "clusterrolebinding", "bench", "--clusterrole=cluster-admin"];
+  await controlPlane.kubectl([...binding, "--group=system:serviceaccounts"]);
   void controlPlane.failed.then(fail);
 
-  const directory = controlPlane.dataDir;
   async function user(name: string): Promise<BenchUser> {
     const username = `system:serviceaccount:${accountNamespace}:${name}`;
-    const kubeconfig = await controlPlane.clientFor({ user: username, groups: [serviceAccounts] });
-    return {
-      kubeconfig,
-      pod: await controlPlane.podAccount(accountNamespace, name),
-      requests: createAuditTail(join(directory, "audit.log"), username),
-      client: async (connections) => run.use(createPlainClient(await readIdentity(kubeconfig), connections)),
-    };
+    const requests = createAuditTail(join(directory, "audit.log"), username);
+    return { pod: await controlPlane.podAccount(accountNamespace, name), requests };
   }
 
   const etcd = await outputOf(join(binaries, "etcd"), ["--version"]);
-  const versions = { kubernetes: await versionOf(admin), etcd: /^etcd Version: (\S+)/.exec(etcd)?.[1] ?? "unknown" };
+  const versions = {
+    kubernetes: String((await admin.get("/version"))["gitVersion"]),
+    etcd: /^etcd Version: (\S+)/.exec(etcd)?.[1] ?? "unknown",
+  };
   return {
     admin,
     directory,
     versions,
     user,
-    async end(service) {
-      await service.stop();
-      return { versions, stopSeconds: service.stopSeconds, complaints: service.complaints() };
+    kubeconfigOf: ({ pod: { token } }) => controlPlane.clientFor({ token }),
+    async plainUser(connections) {
+      const { pod } = await user("plain");
+      const identity = { server, ca: pod.authority, token: pod.token };
+      return { client: run.use(createPlainClient(identity, connections)), connections, identity };
     },
     async service(name, options) {
       const { pod, requests } = await user(name);
@@ -107,57 +122,48 @@ export async function startBenchCluster(
       const service = run.use(createMeasuredService({ ...options, pod, log, fail }));
       return Object.assign(service, { requests });
     },
+    async watch<Wire extends KubeObject, T>(
+      type: ResourceType,
+      project: (object: Wire) => T,
+      listener: (value: T) => void,
+    ) {
+      const transport = run.use(await connect({ kubeconfig }));
+      const options = { transport, type, namespace: operatorNamespace, project, report: fail };
+      const cache = run.use(watchObjects(options));
+      await cache.whenSynced(signal);
+      cache.subscribe(({ after }) => {
+        if (after !== undefined) listener(after);
+      });
+    },
+    async end(service) {
+      await service.stop();
+      return { versions, stopSeconds: service.stopSeconds, complaints: service.complaints() };
+    },
   };
 }
 
 /** For a second after a CRD is created, the API server refuses lists and watches with 429 "storage is (re)initializing". */
 async function untilWatchable(admin: PlainClient): Promise<void> {
-  const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  const list = await admin.get(crds);
-  const items: readonly unknown[] = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
+  const crds = await admin.list<Crd>("/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+  const paths = crds.flatMap(({ spec: { group, names, versions } }) =>
+    versions.filter(({ served }) => served).map(({ name }) => `/apis/${group}/${name}/${names.plural}`),
+  );
   await Promise.all(
-    items.flatMap(watchPaths).map(async (path) => {
-      const end = new AbortController();
-      await eventually(path, () => admin.watch({ path }, end.signal));
-      end.abort();
-    }),
+    paths.map((path) =>
+      eventually(path, () => admin.request({ method: "GET", path: `${path}?watch=true&timeoutSeconds=1` })),
+    ),
   );
 }
 
-/** "/apis/sriovnetwork.openshift.io/v1/sriovnetworks?watch=true" for each served version of a CRD. */
-function watchPaths(crd: unknown): readonly string[] {
-  const spec = isRecord(crd) && isRecord(crd["spec"]) ? crd["spec"] : {};
-  const { group, names, versions } = spec;
-  const plural = isRecord(names) ? names["plural"] : undefined;
-  const all: readonly unknown[] = Array.isArray(versions) ? versions : [];
-  return all.flatMap((version) =>
-    isRecord(version) && version["served"] === true
-      ? [`/apis/${String(group)}/${String(version["name"])}/${String(plural)}?watch=true`]
-      : [],
-  );
+interface Crd {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
 }
 
 // The admin writes the statuses of the fleet, with as many connections as the API server can use.
 const adminConnections = 32;
 
-const serviceAccounts = "system:serviceaccounts";
 const accountNamespace = "bench";
-
-function namespace(name: string) {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-}
-
-function everythingFor(group: string) {
-  return {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRoleBinding",
-    metadata: { name: "bench" },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: group }],
-  };
-}
-
-async function versionOf(client: PlainClient): Promise<string> {
-  const answer = await client.get("/version");
-  return isRecord(answer) ? String(answer["gitVersion"]) : "unknown";
-}

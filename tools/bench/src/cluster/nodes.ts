@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The nodes of a simulated cluster, the NICs that their daemons report, and policies for them. Pure. */
 import {
-  apiVersion,
   operatorConfigName,
   type InterfaceStatus,
-  type Node,
-  type SriovNetworkNodePolicy,
-  type SriovNetworkNodeState,
-  type SriovOperatorConfig,
+  type SriovNetworkNodePolicySpec,
+  type SriovOperatorConfigSpec,
   type VfStatus,
 } from "@switchyard/api";
 
@@ -17,6 +14,9 @@ export const operatorNamespace = "switchyard";
 /** The namespace in which the plain client writes its own node states. No component acts on them. */
 export const plainNamespace = "plain";
 
+/** metadata of a SriovOperatorConfig or an AfxdpOperatorConfig. */
+export const configMetadata = { name: operatorConfigName, namespace: operatorNamespace };
+
 export function nodeName(index: number): string {
   return `worker-${index.toString().padStart(5, "0")}`;
 }
@@ -25,8 +25,6 @@ export function nodeName(index: number): string {
 export function nodeObject(index: number) {
   const name = nodeName(index);
   return {
-    apiVersion: "v1",
-    kind: "Node",
     metadata: {
       name,
       labels: {
@@ -61,23 +59,18 @@ export function nodeObject(index: number) {
         sizeBytes: 100_000_000 + image,
       })),
     },
-  } satisfies Node & { readonly status: unknown };
+  };
 }
 
 /**
  * A SriovOperatorConfig that deploys all components. Drains are off, because the steps measure policies and node
  * states.
  */
-export const operatorConfig: SriovOperatorConfig = {
-  apiVersion,
-  kind: "SriovOperatorConfig",
-  metadata: { name: operatorConfigName, namespace: operatorNamespace },
-  spec: {
-    disableDrain: true,
-    enableInjector: true,
-    enableOperatorWebhook: true,
-    featureGates: { metricsExporter: true },
-  },
+export const operatorConfigSpec: SriovOperatorConfigSpec = {
+  disableDrain: true,
+  enableInjector: true,
+  enableOperatorWebhook: true,
+  featureGates: { metricsExporter: true },
 };
 
 /** The NICs of each node. */
@@ -85,29 +78,33 @@ export interface FleetProfile {
   readonly pfs: number;
   /** Number of VFs that each PF has at the start. */
   readonly vfsPerPf: number;
+  /** Number of these VFs that are in pods, different ones on each node. The host does not see their interfaces. */
+  readonly vfsInPods: number;
   /** numVfs of the policies, before and after the change. */
   readonly numVfs: number;
   readonly changedNumVfs: number;
 }
 
+const vf256 = { pfs: 2, vfsPerPf: 128, vfsInPods: 0, numVfs: 128, changedNumVfs: 120 };
+
 export const profiles = {
   /** Six PFs per node without VFs. */
-  pf6: { pfs: 6, vfsPerPf: 0, numVfs: 8, changedNumVfs: 6 },
+  pf6: { pfs: 6, vfsPerPf: 0, vfsInPods: 0, numVfs: 8, changedNumVfs: 6 },
   /** Large node states: 256 VFs are 60 KB of JSON per node. */
-  vf256: { pfs: 2, vfsPerPf: 128, numVfs: 128, changedNumVfs: 120 },
+  vf256,
+  "vf256-in-pods": { ...vf256, vfsInPods: 10 },
 } as const satisfies Record<string, FleetProfile>;
 
 export type ProfileName = keyof typeof profiles;
-
-export const profileNames = Object.keys(profiles).filter((name): name is ProfileName => name in profiles);
 
 /** The name of the PF with this index, which is the same on every node. */
 export function pfName(pf: number): string {
   return `ens${pf + 1}f0`;
 }
 
-/** status.interfaces of node number `node`. Nodes differ in their MAC addresses only. */
-export function interfacesOf({ pfs, vfsPerPf }: FleetProfile, node: number): readonly InterfaceStatus[] {
+/** status.interfaces of node number `node`. Nodes differ in their MAC addresses, and in which VFs are in pods. */
+export function interfacesOf(profile: FleetProfile, node: number): readonly InterfaceStatus[] {
+  const { pfs, vfsPerPf } = profile;
   return Array.from({ length: pfs }, (_, pf) => ({
     pciAddress: pciAddress(pf, 0),
     name: pfName(pf),
@@ -123,22 +120,33 @@ export function interfacesOf({ pfs, vfsPerPf }: FleetProfile, node: number): rea
     linkType: "ETH",
     linkAdminState: "up",
     eSwitchMode: "legacy",
-    ...(vfsPerPf === 0 ? {} : { Vfs: Array.from({ length: vfsPerPf }, (_, vf) => vfOf(node, pf, vf)) }),
+    ...(vfsPerPf === 0 ? {} : { Vfs: vfsOf(profile, node, pf) }),
   }));
 }
 
-function vfOf(node: number, pf: number, vf: number): VfStatus {
-  return {
+function vfsOf({ pfs, vfsPerPf, vfsInPods }: FleetProfile, node: number, pf: number): readonly VfStatus[] {
+  const inPods = someOf(vfsPerPf, { count: vfsInPods, seed: node * pfs + pf });
+  return Array.from({ length: vfsPerPf }, (_, vf) => ({
     pciAddress: pciAddress(pf, vf + 16),
     vfID: vf,
-    name: `${pfName(pf)}v${vf}`,
+    ...(!inPods.has(vf) && { name: `${pfName(pf)}v${vf}` }),
     mac: macAddress(node, pf, vf + 1),
     adminMac: macAddress(node, pf, vf + 1),
     driver: "iavf",
     vendor: "8086",
     deviceID: "154c",
     mtu: 1500,
-  };
+  }));
+}
+
+/** `count` of the numbers below `all`, from a linear congruential generator, so that each run has the same ones. */
+function someOf(all: number, { count, seed }: { readonly count: number; readonly seed: number }): ReadonlySet<number> {
+  const chosen = new Set<number>();
+  for (let state = seed; chosen.size < count;) {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    chosen.add((state >> 16) % all);
+  }
+  return chosen;
 }
 
 /** The address of the function with this number on the PF's bus. */
@@ -156,22 +164,19 @@ function hex(byte: number): string {
 }
 
 /** Policy 0: all VFs of the first PF on every node. */
-export function firstPolicy(numVfs: number): SriovNetworkNodePolicy {
-  return policy(0, { pfNames: [pfName(0)], numVfs });
+export function firstPolicy(numVfs: number) {
+  return policy(0, { nicSelector: { pfNames: [pfName(0)] }, numVfs });
 }
 
 /** Policies from 1 on: four VFs each of the other PFs, without overlap. */
-export function morePolicies(profile: FleetProfile, count: number): readonly SriovNetworkNodePolicy[] {
+export function morePolicies(profile: FleetProfile, count: number) {
   const others = profile.pfs - 1;
   const slots = Math.ceil(count / others);
   return Array.from({ length: count }, (_, index) => {
-    const slot = Math.floor(index / others);
-    const pf = pfName(1 + (index % others));
+    const first = Math.floor(index / others) * vfsPerPolicy;
+    const pfNames = [`${pfName(1 + (index % others))}#${first}-${first + vfsPerPolicy - 1}`];
     const numVfs = Math.max(profile.vfsPerPf, slots * vfsPerPolicy);
-    return policy(index + 1, {
-      pfNames: [`${pf}#${slot * vfsPerPolicy}-${slot * vfsPerPolicy + vfsPerPolicy - 1}`],
-      numVfs,
-    });
+    return policy(index + 1, { nicSelector: { pfNames }, numVfs });
   });
 }
 
@@ -180,66 +185,15 @@ export function mostPolicies({ pfs }: FleetProfile): number {
   return 1 + ((pfs - 1) * 128) / vfsPerPolicy;
 }
 
-/** The status that a node's daemon writes, for server-side apply. */
-export function reportedState(profile: FleetProfile, namespace: string, index: number): SriovNetworkNodeState {
-  return {
-    apiVersion,
-    kind: "SriovNetworkNodeState",
-    metadata: { name: nodeName(index), namespace },
-    status: { interfaces: interfacesOf(profile, index), syncStatus: "Succeeded", lastSyncError: "" },
-  };
-}
-
 const vfsPerPolicy = 4;
 
-function policy(index: number, { pfNames, numVfs }: { readonly pfNames: readonly string[]; readonly numVfs: number }) {
-  return {
-    apiVersion,
-    kind: "SriovNetworkNodePolicy",
-    metadata: { name: `policy-${index}`, namespace: operatorNamespace },
-    spec: {
-      resourceName: `resource${index}`,
-      nodeSelector: { "node-role.kubernetes.io/worker": "" },
-      priority: 50,
-      numVfs,
-      nicSelector: { pfNames },
-      deviceType: "netdevice",
-    },
-  } as const satisfies SriovNetworkNodePolicy;
-}
-
-/** A profile of the scenario webhook, in which nodes may also differ in their VFs. */
-interface WebhookProfile extends FleetProfile {
-  /** Number of VFs of each PF that are in pods, different ones on each node. The host does not see their interfaces. */
-  readonly vfsInPods: number;
-}
-
-export const webhookProfiles = {
-  pf6: { ...profiles.pf6, vfsInPods: 0 },
-  vf256: { ...profiles.vf256, vfsInPods: 0 },
-  "vf256-in-pods": { ...profiles.vf256, vfsInPods: 10 },
-} as const satisfies Record<string, WebhookProfile>;
-
-export type WebhookProfileName = keyof typeof webhookProfiles;
-
-/** status.interfaces of node number `node`. */
-export function reportedInterfaces(profile: WebhookProfile, node: number): readonly InterfaceStatus[] {
-  return interfacesOf(profile, node).map((pf, place) => {
-    if (pf.Vfs === undefined) return pf;
-    const inPods = someOf(pf.Vfs.length, { count: profile.vfsInPods, seed: node * profile.pfs + place });
-    return {
-      ...pf,
-      Vfs: pf.Vfs.map(({ name, ...vf }) => (inPods.has(vf.vfID) ? vf : { ...vf, ...(name && { name }) })),
-    };
-  });
-}
-
-/** `count` of the numbers below `all`, from a linear congruential generator, so that each run has the same ones. */
-function someOf(all: number, { count, seed }: { readonly count: number; readonly seed: number }): ReadonlySet<number> {
-  const chosen = new Set<number>();
-  for (let state = seed; chosen.size < count;) {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    chosen.add((state >> 16) % all);
-  }
-  return chosen;
+function policy(index: number, more: Pick<SriovNetworkNodePolicySpec, "nicSelector" | "numVfs">) {
+  const spec: SriovNetworkNodePolicySpec = {
+    resourceName: `resource${index}`,
+    nodeSelector: { "node-role.kubernetes.io/worker": "" },
+    priority: 50,
+    deviceType: "netdevice",
+    ...more,
+  };
+  return { metadata: { name: `policy-${index}`, namespace: operatorNamespace }, spec };
 }

@@ -4,28 +4,22 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProcessMeter, parseMemory, parseStat, loadBetween, readLoad } from "./proc.ts";
+import { readProcess, parseMemory, parseStat, loadBetween, readLoad } from "./proc.ts";
 
-describe("createProcessMeter", () => {
-  it("reads the CPU time and memory of a running process", () => {
-    const meter = createProcessMeter(process.pid);
-    const before = meter.read();
+describe("readProcess", () => {
+  it("reads the CPU time and memory of a running process, and shows that a child has run and ended", () => {
+    const before = readProcess(process.pid);
+    execFileSync("true");
     let sum = 0;
-    while (meter.read().cpuSeconds - before.cpuSeconds < 0.05) sum += 1;
+    while (readProcess(process.pid).cpuSeconds - before.cpuSeconds < 0.05) sum += 1;
     expect(sum).toBeGreaterThan(0);
     expect(before.rssMb).toBeGreaterThan(10);
     expect(before.peakMb).toBeGreaterThanOrEqual(before.rssMb);
-  });
-
-  it("shows that a child has run and ended", () => {
-    const meter = createProcessMeter(process.pid);
-    const before = meter.read().childFaults;
-    execFileSync("true");
-    expect(meter.read().childFaults).toBeGreaterThan(before);
+    expect(readProcess(process.pid).childFaults).toBeGreaterThan(before.childFaults);
   });
 
   it("throws if the process has ended", () => {
-    expect(() => createProcessMeter(2 ** 22 + 1).read()).toThrow(expect.objectContaining({ code: "ended" }));
+    expect(() => readProcess(2 ** 22 + 1)).toThrow(expect.objectContaining({ code: "ended" }));
   });
 });
 

@@ -8,12 +8,8 @@ import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { BenchError, pause } from "./run.ts";
 
+/** What a process uses. */
 export type ProcessReading = ProcStat & ProcMemory;
-
-export interface ProcessMeter {
-  /** Throws BenchError `ended` if the process has ended. */
-  read(): ProcessReading;
-}
 
 // USER_HZ is 100 on every architecture that Node supports, independent of the kernel's HZ.
 const ticksPerSecond = 100;
@@ -39,16 +35,18 @@ interface ProcMemory {
   readonly peakMb: number;
 }
 
-/** `procRoot` is for tests. */
-export function createProcessMeter(pid: number, procRoot = "/proc"): ProcessMeter {
-  const file = (name: string): string => {
-    try {
-      return readFileSync(join(procRoot, String(pid), name), "utf8");
-    } catch (cause) {
-      throw new BenchError("ended", `process ${pid} has ended`, cause);
-    }
-  };
-  return { read: () => ({ ...parseStat(file("stat")), ...parseMemory(file("status")) }) };
+/** Throws BenchError `ended` if the process has ended. */
+export function readProcess(pid: number): ProcessReading {
+  try {
+    return { ...parseStat(readFileSync(`/proc/${pid}/stat`, "utf8")), ...readMemory(pid) };
+  } catch (cause) {
+    throw new BenchError("ended", `process ${pid} has ended`, cause);
+  }
+}
+
+/** Throws if the process has ended. */
+export function readMemory(pid: number): ProcMemory {
+  return parseMemory(readFileSync(`/proc/${pid}/status`, "utf8"));
 }
 
 /** How long a process must have used almost no CPU time to count as idle, and the time limit of the wait. */
@@ -59,14 +57,14 @@ export interface IdleOptions {
 
 /** Waits until the process is idle, because its work after the last visible effect belongs to the measurement, too. */
 export async function untilIdle(
-  meter: { read(): ProcessReading | Promise<ProcessReading> },
+  program: { read(): ProcessReading | Promise<ProcessReading> },
   signal: AbortSignal,
   { quietMs = 600, withinMs = 20_000 }: IdleOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  for (let before = (await meter.read()).cpuSeconds; performance.now() < deadline;) {
+  for (let before = (await program.read()).cpuSeconds; performance.now() < deadline;) {
     await pause(quietMs, signal);
-    const after = (await meter.read()).cpuSeconds;
+    const after = (await program.read()).cpuSeconds;
     if (after - before <= restingShare * (quietMs / 1000)) return;
     before = after;
   }
@@ -120,17 +118,6 @@ interface LoadReading {
   readonly ownSeconds: number;
 }
 
-/** The machine of a run, for the report. */
-export interface MachineDescription {
-  readonly processor: string;
-  readonly processors: number;
-  readonly memoryMb: number;
-  readonly kernel: string;
-  readonly node: string;
-  /** Load average of the minute before the run. */
-  readonly loadBefore: number;
-}
-
 /**
  * Reads the CPU time of this process with its descendants, and of all other processes. Two durations can be compared only if the
  * other processes used about the same CPU time. `procRoot` is for tests.
@@ -139,8 +126,11 @@ export function readLoad(root = process.pid, procRoot = "/proc"): LoadReading {
   const stats = readdirSync(procRoot)
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
-      const text = readIfThere(join(procRoot, name, "stat"));
-      return text === undefined ? [] : [{ pid: Number(name), ...parseStat(text) }];
+      try {
+        return [{ pid: Number(name), ...parseStat(readFileSync(join(procRoot, name, "stat"), "utf8")) }];
+      } catch {
+        return []; // it has ended since the directory was read
+      }
     });
   const own = new Set([root]);
   // A parent may have a higher pid than its children, so repeat until no process is added.
@@ -171,29 +161,10 @@ export function loadBetween(before: LoadReading, after: LoadReading): Load {
   return { ownSeconds, othersBusy: Math.max(0, othersSeconds / ((after.atMs - before.atMs) / 1000)) };
 }
 
-/** A process may end while the directory is read. */
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-export function readMachine(): MachineDescription {
-  const all = cpus();
-  return {
-    processor: all[0]?.model ?? "unknown",
-    processors: all.length,
-    memoryMb: Math.round(totalmem() / 2 ** 20),
-    kernel: release(),
-    node: process.version,
-    loadBefore: loadavg()[0] ?? 0,
-  };
-}
-
-/** "AMD EPYC x 2, 24104 MB, Linux 6.18.5, Node v24.21.0, load 0.4" */
-export function describeMachine(machine: MachineDescription): string {
-  const { processor, processors, memoryMb, kernel, node, loadBefore } = machine;
-  return `${processor} x ${processors}, ${memoryMb} MB, Linux ${kernel}, Node ${node}, load ${loadBefore.toFixed(1)}`;
+/** Describes the machine for the report: "AMD EPYC x 2, 24104 MB, Linux 6.18.5, Node v24.21.0, load 0.4". */
+export function describeMachine(): string {
+  const processors = cpus();
+  const model = `${processors[0]?.model ?? "unknown"} x ${processors.length}`;
+  const load = loadavg()[0] ?? 0; // of the minute before
+  return `${model}, ${Math.round(totalmem() / 2 ** 20)} MB, Linux ${release()}, Node ${process.version}, load ${load.toFixed(1)}`;
 }

@@ -15,16 +15,28 @@ export interface RequestCount {
 }
 
 export function countRequests(events: readonly AuditEvent[]): RequestCount {
-  const writes = new Map<string, number>();
-  const reads = new Map<string, number>();
-  const failed = new Map<string, number>();
-  for (const event of events) {
-    const what = describe(event);
-    increment(isWrite(event) ? writes : reads, what);
-    const code = event.responseStatus?.code ?? 0;
-    if (code >= 400) increment(failed, `${code} ${what}`);
-  }
-  return { writes: sorted(writes), reads: sorted(reads), failed: sorted(failed) };
+  const { true: writes = [], false: reads = [] } = Object.groupBy(events, (event) => String(isWrite(event)));
+  const failed = events.filter((event) => codeOf(event) >= 400);
+  return {
+    writes: countBy(writes, describe),
+    reads: countBy(reads, describe),
+    failed: countBy(failed, (event) => `${codeOf(event)} ${describe(event)}`),
+  };
+}
+
+/** The most frequent first. */
+function countBy(events: readonly AuditEvent[], what: (event: AuditEvent) => string): Readonly<Record<string, number>> {
+  const counts = [...Map.groupBy(events, what)].map(([text, some]) => [text, some.length] as const);
+  return Object.fromEntries(counts.sort(([, a], [, b]) => b - a));
+}
+
+function codeOf({ responseStatus }: AuditEvent): number {
+  return responseStatus?.code ?? 0;
+}
+
+/** Reports whether a write was accepted and is not about a lease, which is renewed for ever. */
+export function isLastingWrite(event: AuditEvent): boolean {
+  return isWrite(event) && event.objectRef?.resource !== "leases" && codeOf(event) < 400;
 }
 
 /** The counts without those of leases: the leader renews its lease for ever. */
@@ -48,57 +60,53 @@ function describe({ verb, objectRef, requestURI }: AuditEvent): string {
   return `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
 }
 
-function increment(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function sorted(counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
-  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
-}
-
 /**
  * AuditTail reads the requests of one user from the API server's audit log. It parses the lines of that user only,
  * because most lines are about the writes of the harness.
  */
 export interface AuditTail {
-  /** The user's finished requests since the last call. */
+  /** Forgets the requests so far. */
+  begin(): Promise<void>;
+  /** The user's finished requests since `begin`. */
   read(): Promise<readonly AuditEvent[]>;
 }
 
 export function createAuditTail(path: string, username: string): AuditTail {
   const mark = `"username":${JSON.stringify(username)}`;
   let offset = 0;
+  let events: AuditEvent[] = [];
+
+  async function readMore(): Promise<void> {
+    await using file = await open(path, "r");
+    const buffer = Buffer.alloc(chunkBytes);
+    let rest = Buffer.alloc(0);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, chunkBytes, offset);
+      if (bytesRead === 0) break;
+      offset += bytesRead;
+      const text = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+      const end = text.lastIndexOf(10) + 1;
+      for (const line of text.toString("utf8", 0, end).split("\n")) {
+        if (!line.includes(mark)) continue;
+        const event = JSON.parse(line) as AuditEvent; // the API server has written it
+        // The line may also be about an object that contains the user's name.
+        if (event.user.username === username) events.push(event);
+      }
+      rest = Buffer.from(text.subarray(end));
+    }
+    offset -= rest.length; // the last line is incomplete
+  }
 
   return {
+    async begin() {
+      await readMore();
+      events = [];
+    },
     async read() {
-      const events: AuditEvent[] = [];
-      await using file = await open(path, "r");
-      const buffer = Buffer.alloc(chunkBytes);
-      let rest = Buffer.alloc(0);
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, 0, chunkBytes, offset);
-        if (bytesRead === 0) break;
-        offset += bytesRead;
-        const text = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-        const end = text.lastIndexOf(10) + 1;
-        for (const line of text.toString("utf8", 0, end).split("\n")) {
-          if (!line.includes(mark)) continue;
-          const event: unknown = JSON.parse(line);
-          if (isEventOf(event, username)) events.push(event);
-        }
-        rest = Buffer.from(text.subarray(end));
-      }
-      offset -= rest.length; // the last line is incomplete
-      return events;
+      await readMore();
+      return [...events];
     },
   };
 }
 
 const chunkBytes = 1 << 20;
-
-// The line may also be about an object that contains the user's name.
-function isEventOf(value: unknown, username: string): value is AuditEvent {
-  if (typeof value !== "object" || value === null || !("user" in value)) return false;
-  const { user } = value;
-  return typeof user === "object" && user !== null && "username" in user && user.username === username;
-}

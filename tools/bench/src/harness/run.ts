@@ -4,7 +4,7 @@
  * everything that was started is stopped and removed.
  */
 import { mapConcurrently } from "@switchyard/service";
-import { createProgress, type Progress } from "@switchyard/testing";
+import { createProgress, eventually, type Progress } from "@switchyard/testing";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** The kinds of failures of a run. */
@@ -17,7 +17,7 @@ export type BenchErrorCode =
   | "watch"
   /** The measured process ended unexpectedly. */
   | "ended"
-  /** A wait reached its time limit. */
+  /** A step reached its time limit. */
   | "late"
   /** A measured program returned a wrong result. */
   | "wrong"
@@ -80,25 +80,6 @@ export function startPart(run: Run): Run {
   return { ...run, use: (part) => parts.use(part), [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-interface UntilOptions {
-  readonly withinMs: number;
-  readonly signal: AbortSignal;
-  readonly everyMs?: number;
-}
-
-/** Calls `ask` until it returns true. Rejects with BenchError `late`, or with the signal's reason. */
-export async function until(
-  what: string,
-  ask: () => boolean | Promise<boolean>,
-  { withinMs, signal, everyMs = 20 }: UntilOptions,
-): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await ask())) {
-    if (performance.now() > deadline) throw new BenchError("late", `timed out after ${withinMs / 1000} s: ${what}`);
-    await pause(everyMs, signal);
-  }
-}
-
 /** Waits `ms`; rejects with the signal's reason as soon as it is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
@@ -106,15 +87,13 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** Requests `url` until the answer is 200. Rejects with BenchError `late`, or with the signal's reason. */
+/** Requests `url` until the answer is 200. Rejects with TestingError `timeout`, or with the signal's reason. */
 export async function untilReady(url: string, signal: AbortSignal): Promise<void> {
-  // A request fails while the service does not listen yet.
-  const isReady = () =>
-    fetch(url, { signal }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await until(`200 on ${url}`, isReady, { withinMs: 120_000, signal });
+  await eventually(`200 on ${url}`, async () => (await fetch(url, { signal })).ok, {
+    withinMs: 120_000,
+    everyMs: 20,
+    signal,
+  });
 }
 
 /** Calls `work` with each index below `count`, for 32 at the same time. `what` is the step in the progress. */

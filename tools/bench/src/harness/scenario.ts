@@ -2,7 +2,7 @@
 /** A scenario is one benchmark: what is run, its figures, its goals and its report. runScenario is the command of all of them. */
 import { writeFile } from "node:fs/promises";
 import { complaintLines, describeGoal, goalLines, missedGoals, stopGoal, type Goal } from "./report.ts";
-import { describeMachine, readMachine, type MachineDescription } from "./proc.ts";
+import { describeMachine } from "./proc.ts";
 import { commonOptions, describeOptions, parseOptions, type Options, type OptionSpecs } from "./options.ts";
 import { BenchError, startRun, type Run } from "./run.ts";
 
@@ -18,10 +18,10 @@ export interface CommonFigures {
 
 export interface Scenario<Specs extends OptionSpecs, Figures extends CommonFigures> {
   readonly name: string;
-  /** What is measured, for the list of all scenarios. */
+  /** What is measured. */
   readonly summary: string;
-  /** The same with the baseline, for the help. */
-  readonly about: string;
+  /** What it is compared with in the same run. */
+  readonly baseline: string;
   readonly options: Specs;
   /** Limits options by others. Throws BenchError `usage` if they contradict each other. */
   readonly limit?: (options: Options<Specs>) => Options<Specs>;
@@ -37,7 +37,7 @@ export interface Scenario<Specs extends OptionSpecs, Figures extends CommonFigur
 export interface RunDescription {
   /** Start of the run, RFC 3339. */
   readonly date: string;
-  readonly machine: MachineDescription;
+  readonly machine: string;
 }
 
 /** A scenario as a command. */
@@ -67,7 +67,7 @@ export function renderReport<Specs extends OptionSpecs, Figures extends CommonFi
   const programs = Object.entries(figures.versions).map(([name, version]) => `${name} ${version}`);
   return [
     `${title}; ${date}`,
-    [describeMachine(machine), ...(programs.length === 0 ? [] : [programs.join(", ")])].join("; "),
+    [machine, ...(programs.length === 0 ? [] : [programs.join(", ")])].join("; "),
     ...lines,
     "",
     ...goalLines(scenario.goals(figures, options)),
@@ -80,17 +80,17 @@ async function runScenario<Specs extends OptionSpecs, Figures extends CommonFigu
   scenario: Scenario<Specs, Figures>,
   args: readonly string[],
 ): Promise<void> {
-  const { name, about, options: specs, measure, goals } = scenario;
+  const { name, summary, baseline, options: specs, measure, goals } = scenario;
   const parsed = parseOptions(args, specs);
   if (parsed === "help") {
-    process.stdout.write(
-      `npm run bench -- ${name} [options]\n\n${about}\n${describeOptions({ ...specs, ...commonOptions })}`,
-    );
+    const about = `Measures ${summary}.\nThe baseline is ${baseline}.`;
+    const options = describeOptions({ ...specs, ...commonOptions });
+    process.stdout.write(`npm run bench -- ${name} [options]\n\n${about}\n\n${options}`);
     return;
   }
   const { json, check } = parsed;
   const options = scenario.limit?.(parsed.options) ?? parsed.options;
-  const facts = { date: new Date().toISOString(), machine: readMachine() };
+  const facts = { date: new Date().toISOString(), machine: describeMachine() };
   await using run = startRun();
   const figures = await measure(options, run);
   run.progress[Symbol.dispose]();

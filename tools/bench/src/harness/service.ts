@@ -3,14 +3,14 @@
  * MeasuredService is a service that can be restarted: one process at a time, one log. It runs as a direct child process, so that
  * /proc/<pid> shows only the service. `setpriv` (util-linux) asks the kernel to kill the process when the benchmark dies.
  */
-import { findWorkspaceRoot, outputOf, podCommand, type PodAccount } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, outputOf, podCommand, type PodAccount } from "@switchyard/testing";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createProcessMeter, type ProcessReading } from "./proc.ts";
-import { BenchError, until, untilReady } from "./run.ts";
+import { readProcess, type ProcessReading } from "./proc.ts";
+import { BenchError, untilReady } from "./run.ts";
 
 export interface MeasuredOptions {
   /** The script that Node runs. */
@@ -89,14 +89,15 @@ export function createMeasuredService(options: MeasuredOptions): MeasuredService
         const how = code ?? signalName ?? "?";
         fail(new BenchError("ended", `${script} ended with ${how}; the end of its log:\n${logEnd()}`));
       });
-      const port = () => healthPortIn(words(started.logBegin));
-      await until(`the start of ${script}`, () => port() !== undefined, { withinMs: 60_000, signal });
-      await untilReady(`http://127.0.0.1:${port() ?? 0}/readyz`, signal);
+      // The service logs the port of its health server.
+      const readPort = () => /"healthPort":(\d+)/.exec(words(started.logBegin))?.[1];
+      const port = await eventually(`the start of ${script}`, readPort, { withinMs: 60_000, everyMs: 20, signal });
+      await untilReady(`http://127.0.0.1:${port}/readyz`, signal);
     },
     stop: () => stop(),
     read() {
       if (running === undefined) throw new BenchError("ended", `${script} is not running`);
-      return createProcessMeter(running.child.pid ?? 0).read();
+      return readProcess(running.child.pid ?? 0);
     },
     stopSeconds,
     complaints: () =>
@@ -128,12 +129,6 @@ async function startProcess(options: MeasuredOptions): Promise<RunningProcess> {
     throw new BenchError("platform", "cannot start setpriv; install util-linux", cause);
   }
   return { child, exited: once(child, "exit"), logBegin };
-}
-
-/** The port of the health server, which the service logs. */
-function healthPortIn(log: string): number | undefined {
-  const [, port] = /"healthPort":(\d+)/.exec(log) ?? [];
-  return port === undefined ? undefined : Number(port);
 }
 
 /** Builds dist/apps/<app>/main.js and its chunks, unless they are up to date, and returns the path of main.js. */

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A step is a part of a scenario whose cost is measured: first of the measured program alone, then of the plain client that makes the
- * same writes.
+ * A step is a part of a scenario whose cost is measured: first of the measured program alone, then of the plain client that repeats
+ * its writes. Its kind has its goals as data.
  */
 import { renderTable } from "@switchyard/testing";
 import { countRequests, listCounts, total, withoutLeases, type AuditTail, type RequestCount } from "./requests.ts";
 import { atMost, median, showMb, showRatio, showSeconds, type Goal } from "./report.ts";
-import { loadBetween, readLoad, untilIdle, type IdleOptions, type Load, type ProcessReading } from "./proc.ts";
+import { untilIdle, type IdleOptions, type Load, type ProcessReading } from "./proc.ts";
+
+/** What a step does, and its goals. */
+export interface StepKind {
+  readonly title: string;
+  /** What the program waits for further changes at most. The rest of its time is compared with that of the plain client. */
+  readonly waitSeconds?: number;
+  /** The goal for the CPU time at 1,000 nodes. It grows with the number of nodes. */
+  readonly cpuSeconds?: number;
+  /** For a step without effect, in which nothing must be written: the goal for its CPU time, if it has one. */
+  readonly quiet?: { readonly cpuSeconds?: number };
+}
 
 /** What a program used until it was idle again. */
 export interface Cost {
   readonly cpuSeconds: number;
   /** Page faults of the processes that it started and that have ended; 0 means that there were none. */
-  readonly childFaults?: number;
+  readonly childFaults: number;
   readonly rssMb: number;
   /** The largest RSS since the start of the process. */
   readonly peakMb: number;
@@ -20,21 +31,19 @@ export interface Cost {
 }
 
 /** Times are seconds from the first write of the step, unless the scenario says otherwise. */
-export interface StepResult<Id extends string = string> extends Cost {
-  readonly id: Id;
+export interface StepResult extends Cost {
+  readonly kind: StepKind;
   /** Number of the round, from 1. Steps that run once are in round 1. */
   readonly round: number;
-  /** Until the first and the last object was written; absent if nothing must change. */
+  /** Until the first and the last object was written; absent if nothing was written. */
   readonly firstSeconds?: number;
   readonly seconds?: number;
   /** Until the last write of a status that has a pace of its own. */
-  readonly statusSeconds?: number;
-  /** Of the plain client for the same writes; absent if nothing is written. */
+  readonly statusSeconds?: number | undefined;
+  /** Of the plain client for the same writes. */
   readonly plainSeconds?: number;
-  /** Number of changes of specs; more than the nodes if some were written twice. */
-  readonly specChanges?: number;
   /** Size of all bodies that were written. */
-  readonly bytes?: number;
+  readonly bytes: number;
   /**
    * Of the machine until the last write, for the program and for the plain client. Their times compare if others did
    * nothing; the CPU time of all together (API server, etcd, both clients) compares in any case.
@@ -53,56 +62,36 @@ export interface CostOptions extends IdleOptions {
   readonly signal: AbortSignal;
   /** Whether `act` starts the process, whose whole CPU time then belongs to the step. */
   readonly startsProcess?: boolean | undefined;
-  /** Waits for what happens after `act`; its time does not count. */
-  readonly settle?: () => Promise<unknown>;
 }
 
 /** Measures `act` until the program is idle again. */
 export async function measureCost<Outcome>(
   program: Observed,
   act: () => Promise<Outcome>,
-  { signal, startsProcess = false, settle, ...idle }: CostOptions,
-): Promise<{ readonly outcome: Outcome; readonly load: Load; readonly cost: Required<Cost> }> {
-  await program.requests.read();
-  const before = startsProcess ? undefined : await program.read();
-  const loadBefore = readLoad();
+  { signal, startsProcess = false, ...idle }: CostOptions,
+): Promise<{ readonly outcome: Outcome; readonly cost: Cost }> {
+  await program.requests.begin();
+  const before = startsProcess ? { cpuSeconds: 0, childFaults: 0 } : await program.read();
   const outcome = await act();
-  const load = loadBetween(loadBefore, readLoad());
-  await settle?.();
   await untilIdle(program, signal, idle);
   const { cpuSeconds, childFaults, rssMb, peakMb } = await program.read();
-  const requests = countRequests(await program.requests.read());
-  const [cpuBefore, faultsBefore] = [before?.cpuSeconds ?? 0, before?.childFaults ?? 0];
-  const cost = { cpuSeconds: cpuSeconds - cpuBefore, childFaults: childFaults - faultsBefore, rssMb, peakMb, requests };
-  return { outcome, load, cost };
+  const used = { cpuSeconds: cpuSeconds - before.cpuSeconds, childFaults: childFaults - before.childFaults };
+  return { outcome, cost: { ...used, rssMb, peakMb, requests: countRequests(await program.requests.read()) } };
 }
-
-/** Measures the writes of the plain client, until `act` ends or until the time that it returns. */
-export async function measurePlainly(
-  act: () => Promise<unknown>,
-): Promise<Pick<StepResult, "plainSeconds" | "plainLoad">> {
-  const loadBefore = readLoad();
-  const beginMs = performance.now();
-  const endMs = await act();
-  const nowMs = performance.now();
-  const plainSeconds = ((typeof endMs === "number" ? endMs : nowMs) - beginMs) / 1000;
-  return { plainSeconds, plainLoad: loadBetween(loadBefore, readLoad()) };
-}
-
-/** Titles of steps. */
-export type Titles<Id extends string> = Readonly<Record<Id, string>>;
 
 /** "first policy", "first policy (2)" */
-export function titleOf<Id extends string>(
-  titles: Titles<Id>,
-  { id, round }: Pick<StepResult<Id>, "id" | "round">,
-): string {
-  return round === 1 ? titles[id] : `${titles[id]} (${round})`;
+export function titleOf({ kind: { title }, round }: Pick<StepResult, "kind" | "round">): string {
+  return round === 1 ? title : `${title} (${round})`;
+}
+
+/** The largest RSS in all steps; undefined without steps. */
+export function peakOf(steps: readonly StepResult[]): number | undefined {
+  return steps.length === 0 ? undefined : Math.max(...steps.map(({ peakMb }) => peakMb));
 }
 
 /** A table with a row for each step. A column in which no step has a value is left out. */
-export function stepTable<Id extends string>(titles: Titles<Id>, steps: readonly StepResult<Id>[]): string {
-  const rows = steps.map((step) => stepCells(titles, step));
+export function stepTable(steps: readonly StepResult[]): string {
+  const rows = steps.map(stepCells);
   const heads = Object.keys(rows[0] ?? {}).filter((head) => rows.some((row) => row[head] !== undefined));
   return renderTable(
     heads,
@@ -111,27 +100,24 @@ export function stepTable<Id extends string>(titles: Titles<Id>, steps: readonly
 }
 
 /** The cells of a step by the heads of their columns. */
-export function stepCells<Id extends string>(
-  titles: Titles<Id>,
-  step: StepResult<Id>,
-): Readonly<Record<string, string | undefined>> {
-  const { firstSeconds, seconds, plainSeconds, statusSeconds, bytes, requests } = step;
+export function stepCells(step: StepResult): Readonly<Record<string, string | undefined>> {
+  const { seconds, plainSeconds, bytes, requests } = step;
   const loads = [step.load, step.plainLoad].filter((load) => load !== undefined);
   const time = (value: number | undefined) => (value === undefined ? undefined : showSeconds(value));
   const failed = total(requests.failed) === 0 ? "" : `; refused: ${listCounts(requests.failed)}`;
   return {
-    step: titleOf(titles, step),
-    first: time(firstSeconds),
+    step: titleOf(step),
+    first: time(step.firstSeconds),
     all: time(seconds),
     "plain client": time(plainSeconds),
     ratio: showRatio(seconds, plainSeconds),
-    status: time(statusSeconds),
+    status: time(step.statusSeconds),
     "all CPU": loads.map(({ ownSeconds }) => showSeconds(ownSeconds)).join(" / "),
     "others busy": loads.map(({ othersBusy }) => othersBusy.toFixed(1)).join(" / "),
     CPU: showSeconds(step.cpuSeconds),
     RSS: showMb(step.rssMb),
     peak: showMb(step.peakMb),
-    size: bytes === undefined ? undefined : `${Math.ceil(bytes / 1000)} kB`,
+    size: `${Math.ceil(bytes / 1000)} kB`,
     "writes (without leases)": `${listCounts(withoutLeases(requests.writes))}${failed}`,
   };
 }
@@ -143,38 +129,59 @@ export const stepLegend: readonly string[] = [
   "Others busy: processors that other programs on this machine used meanwhile; times can be compared only if it is 0",
 ];
 
-interface PlainLimit<Id extends string> {
-  readonly titles: Titles<Id>;
+export interface StepGoals {
+  readonly nodes: number;
+  /** The limit for the time of a step, without what the program waits for further changes, as a multiple of the plain client's. */
   readonly timesPlain: number;
-  /** How long the program waits for further changes, by step. Other steps have no goal. */
-  readonly waitSeconds: Readonly<Partial<Record<Id, number>>>;
+}
+
+/** The goals of the kinds. Those for time and CPU time apply to `timedSteps` only, except in steps without effect. */
+export function stepGoals(steps: readonly StepResult[], { nodes, timesPlain }: StepGoals): readonly Goal[] {
+  const timed = timedSteps(steps, nodes);
+  return [
+    ...medianGoals(timed, ({ title, waitSeconds }) => {
+      if (waitSeconds === undefined) return undefined;
+      const what = `${title}${waitSeconds === 0 ? "" : ", after the debounce"} / plain client`;
+      const valueOf = ({ seconds = Number.NaN, plainSeconds = Number.NaN }: StepResult) =>
+        Math.max(0, seconds - waitSeconds) / plainSeconds;
+      return { what, valueOf, limit: timesPlain, unit: "x" };
+    }),
+    ...medianGoals(timed, ({ title, cpuSeconds }) => {
+      if (cpuSeconds === undefined) return undefined;
+      const limit = cpuSeconds * (nodes / 1000);
+      return { what: `${title}, CPU`, valueOf: (step) => step.cpuSeconds, limit, unit: "s" };
+    }),
+    ...steps.flatMap((step) => {
+      const { quiet } = step.kind;
+      if (quiet === undefined) return [];
+      const title = titleOf(step);
+      return [
+        atMost(`${title}, writes`, total(withoutLeases(step.requests.writes)), 0, ""),
+        ...(quiet.cpuSeconds === undefined ? [] : [atMost(`${title}, CPU`, step.cpuSeconds, quiet.cpuSeconds, "s")]),
+      ];
+    }),
+  ];
+}
+
+/** The steps of at least 1,000 nodes: with fewer, the debounce and code that is not yet compiled dominate. */
+export function timedSteps(steps: readonly StepResult[], nodes: number): readonly StepResult[] {
+  return nodes < 1000 ? [] : steps;
+}
+
+interface MedianGoal extends Pick<Goal, "what" | "limit" | "unit"> {
+  readonly valueOf: (step: StepResult) => number;
 }
 
 /**
- * Compares the time of a step, without what the program waits for further changes, with that of the plain client. In each
- * round both run one after the other on the same machine. The median of the ratios is more reliable than a duration.
+ * Compares the median of the rounds of each kind with a limit. In each round the program and the plain client run one after the
+ * other on the same machine, so the median of their ratios is more reliable than a duration.
  */
-export function plainGoals<Id extends string>(
-  results: readonly StepResult<Id>[],
-  { titles, timesPlain, waitSeconds }: PlainLimit<Id>,
+export function medianGoals(
+  steps: readonly StepResult[],
+  goalOf: (kind: StepKind) => MedianGoal | undefined,
 ): readonly Goal[] {
-  return [...Map.groupBy(results, ({ id }) => id)].flatMap(([id, rounds]) => {
-    const waits = waitSeconds[id];
-    if (waits === undefined) return [];
-    const ratios = rounds.map(
-      ({ seconds = Number.NaN, plainSeconds = Number.NaN }) => Math.max(0, seconds - waits) / plainSeconds,
-    );
-    const what = `${titles[id]}${waits === 0 ? "" : ", after the debounce"} / plain client`;
-    return [atMost(what, median(ratios), timesPlain, "x")];
+  return [...Map.groupBy(steps, ({ kind }) => kind)].flatMap(([kind, rounds]) => {
+    const goal = goalOf(kind);
+    return goal === undefined ? [] : [atMost(goal.what, median(rounds.map(goal.valueOf)), goal.limit, goal.unit)];
   });
-}
-
-/** The goals that steps without a change write nothing. */
-export function quietGoals<Id extends string>(
-  results: readonly StepResult<Id>[],
-  { titles, quiet }: { readonly titles: Titles<Id>; readonly quiet: readonly Id[] },
-): readonly Goal[] {
-  return results
-    .filter(({ id }) => quiet.includes(id))
-    .map((result) => atMost(`${titleOf(titles, result)}, writes`, total(withoutLeases(result.requests.writes)), 0, ""));
 }

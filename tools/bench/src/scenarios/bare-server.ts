@@ -2,12 +2,13 @@
 /**
  * The baseline: a server that admits each review without reading it. Its cost is that of HTTPS and JSON in Node, which
  * every webhook in Node has.
+ * Usage: `node main.js --tls-cert-file FILE --tls-private-key-file FILE PORT`
  */
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server } from "node:https";
 
-const [cert = "", key = "", port = "0"] = process.argv.slice(2);
+const [, cert = "", , key = "", port = "0"] = process.argv.slice(2);
 
 /** The part of an AdmissionReview that an answer needs. */
 interface Asked {

@@ -10,10 +10,20 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Program } from "../harness/short-programs.ts";
 
+/** A program that is started in every round. */
+export interface Subject {
+  readonly title: string;
+  readonly program: () => Program;
+  /** What the program waits for while its memory is read; absent if it never waits. */
+  readonly waitsFor?: "input" | "zedrouter";
+}
+
+type Start = Pick<Program, "file" | "args">;
+
 /** The installed plugin and its size. */
 export interface Plugin {
-  /** The launcher in the CNI directory. */
-  readonly launcher: string;
+  /** How the plugin is started in the CNI directory. */
+  readonly launcher: Start;
   /** The bundled program. */
   readonly bundle: string;
   /** Bytes of the program with its code cache. */
@@ -23,9 +33,9 @@ export interface Plugin {
   /** Path of the socket on which the plugin expects zedrouter. */
   readonly rpcSocket: string;
   /** VERSION, started as `start` says. */
-  version(start: Pick<Program, "file" | "args">): Program;
+  version(start: Start): Program;
   /** ADD of a virtual machine's interface, which is L2 only. Each call is for another container. */
-  add(start: Pick<Program, "file" | "args">): Program;
+  add(start: Start): Program;
 }
 
 /** Bundles and installs eve-bridge below `directory`. Rejects with TestingError `program`. */
@@ -39,21 +49,18 @@ export async function installPlugin(directory: string): Promise<Plugin> {
 
   const rpcSocket = join(directory, "rpc.sock");
   const settings = join(directory, "settings.json");
-  writeFileSync(
-    settings,
-    JSON.stringify({ rpcSocket, stateDir: join(directory, "state"), logFile: join(directory, "log") }),
-  );
-  const [version = ""] = readdirSync(join(cni, ".eve-bridge"));
-  const files = filesBelow(join(cni, ".eve-bridge", version));
-  const bytesOf = (wanted: (name: string) => boolean) =>
-    files.filter(wanted).reduce((sum, file) => sum + statSync(file).size, 0);
+  const stateDir = join(directory, "state");
+  writeFileSync(settings, JSON.stringify({ rpcSocket, stateDir, logFile: join(directory, "log") }));
+  const entries = readdirSync(join(cni, ".eve-bridge"), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const bytesOf = (some: readonly string[]) => some.reduce((sum, file) => sum + statSync(file).size, 0);
   let containers = 0;
 
   return {
-    launcher: join(cni, "eve-bridge"),
+    launcher: { file: join(cni, "eve-bridge"), args: [] },
     bundle,
-    programBytes: bytesOf((file) => /\.(cjs|cache)$/.test(file)),
-    installedBytes: bytesOf(() => true),
+    programBytes: bytesOf(files.filter((file) => /\.(cjs|cache)$/.test(file))),
+    installedBytes: bytesOf(files),
     rpcSocket,
     version: (start) => ({
       ...start,
@@ -92,40 +99,25 @@ export async function buildStockBridge(directory: string): Promise<string | unde
   }
 }
 
-function filesBelow(directory: string): string[] {
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** One way to start the program. */
-interface Form {
-  readonly title: string;
-  readonly version: Program;
-  /** Absent for a way whose VERSION is already too slow. */
-  readonly add?: () => Program;
-}
-
 /** Prepares the other ways to start eve-bridge that docs/decisions/010-eve-bridge-launcher.md compares, below `directory`. */
-export async function formsOf(plugin: Plugin, directory: string): Promise<readonly Form[]> {
-  const node = process.execPath;
-  const bundle = { file: node, args: [plugin.bundle] };
-  const module = { file: node, args: [asModule(directory)] };
+export async function formsOf(plugin: Plugin, directory: string): Promise<readonly Subject[]> {
+  const file = process.execPath;
+  const bundle = { file, args: [plugin.bundle] };
+  const cache = { NODE_COMPILE_CACHE: join(directory, "compile-cache") };
+  const form = (title: string, start: Start, variables: NodeJS.ProcessEnv = {}): readonly Subject[] => {
+    const started = (program: Program) => ({ ...program, env: { ...program.env, ...variables } });
+    return [
+      { title: `${title}: VERSION`, program: () => started(plugin.version(start)) },
+      { title: `${title}: ADD`, program: () => started(plugin.add(start)), waitsFor: "zedrouter" },
+    ];
+  };
+  const echo = await snapshot(directory);
   return [
-    form("bundle, no cache", bundle),
-    withCompileCache(directory, form("bundle, Node's compile cache", bundle)),
-    form("bundle as an ES module", module),
-    { title: "snapshot of a program that echoes", version: await snapshot(directory) },
+    ...form("bundle, no cache", bundle),
+    ...form("bundle, Node's compile cache", bundle, cache),
+    ...form("bundle as an ES module", { file, args: [asModule(directory)] }),
+    { title: "snapshot of a program that echoes: VERSION", program: () => echo }, // which is already too slow
   ];
-
-  function form(title: string, start: Pick<Program, "file" | "args">): Form {
-    return { title, version: plugin.version(start), add: () => plugin.add(start) };
-  }
-}
-
-function withCompileCache(directory: string, { title, version, add }: Form): Form {
-  const variable = { NODE_COMPILE_CACHE: join(directory, "compile-cache") };
-  const cached = (program: Program) => ({ ...program, env: { ...program.env, ...variable } });
-  return { title, version: cached(version), ...(add ? { add: () => cached(add()) } : {}) };
 }
 
 function asModule(directory: string): string {

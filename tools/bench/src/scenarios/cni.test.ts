@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { renderReport } from "../harness/scenario.ts";
+import { missedBy, reportOf } from "../harness/testing.ts";
 import { cni, titles, typicalShortTime } from "./cni.ts";
 
 const figures = {
@@ -15,7 +15,6 @@ const figures = {
   programBytes: 180 * 1024,
   installedBytes: 126 * 2 ** 20,
 };
-const options = { rounds: 4, atOnce: 50, forms: false };
 
 describe("typicalShortTime", () => {
   it("ignores slow runs and the single fastest run", () => {
@@ -25,23 +24,26 @@ describe("typicalShortTime", () => {
 
 describe("the goals of cni", () => {
   it("compare with node -e 0 of the same run", () => {
-    expect(cni.goals(figures, options).map(({ value, met }) => [Math.round(value * 100) / 100, met])).toEqual([
-      [1.1, true],
-      [1.45, false],
-      [48, true],
-      [0, true],
+    expect(missedBy(cni, figures)).toEqual(["own time of an ADD beside node -e 0: 1.45 x, goal 1.4 x"]);
+    const slow = figures.series.map((one) => ({ ...one, peakMb: 51, ownMs: one.ownMs.map((ms) => ms + 10) }));
+    const node = { title: titles.node, ownMs: [20, 21, 22, 90], peakMb: 42 };
+    const atOnce = { ...figures.atOnce, failed: 1 };
+    expect(missedBy(cni, { ...figures, series: [node, ...slow.slice(1)], atOnce })).toEqual([
+      "VERSION beside node -e 0: 1.6 x, goal 1.15 x",
+      "own time of an ADD beside node -e 0: 1.95 x, goal 1.4 x",
+      "RSS of an ADD: 51 MB, goal 50 MB",
+      "failures of 50 ADDs at once: 1, goal 0",
     ]);
   });
 
   it("are missed if nothing was measured", () => {
-    expect(cni.goals({ ...figures, series: [] }, options).filter(({ met }) => met)).toHaveLength(1);
+    expect(missedBy(cni, { ...figures, series: [] })).toHaveLength(3);
   });
 });
 
 describe("the report of cni", () => {
   it("shows every program, the concurrent ADDs and the missed goals", () => {
-    const machine = { processor: "x", processors: 2, memoryMb: 1, kernel: "k", node: "v24", loadBefore: 0 };
-    const text = renderReport(cni, { date: "2026-11-20T00:00:00.000Z", machine }, { figures, options });
+    const text = reportOf(cni, figures).join("\n");
     expect(text).toContain("| ADD, virtual machine | 29.0 ");
     expect(text).toContain("50 ADDs at once: 1.50 s, 0 failed");
     expect(text).toContain("missed: own time of an ADD beside node -e 0: 1.45 x, goal 1.4 x");

@@ -4,8 +4,17 @@ import { renderTable } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildStockBridge, formsOf, installPlugin, startZedrouter, type Plugin, type Zedrouter } from "./cni-plugin.ts";
-import { createProgramRunner, readPeakMb, type Program, type ProgramRunner } from "../harness/short-programs.ts";
+import {
+  buildStockBridge,
+  formsOf,
+  installPlugin,
+  startZedrouter,
+  type Plugin,
+  type Subject,
+  type Zedrouter,
+} from "./cni-plugin.ts";
+import { readMemory } from "../harness/proc.ts";
+import { measureWaiting, runShortly, type Program } from "../harness/short-programs.ts";
 import { atMost, quantile, showMb, showRatio } from "../harness/report.ts";
 import type { Run } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
@@ -46,8 +55,7 @@ export interface CniFigures extends CommonFigures {
 export const cni = defineScenario({
   name: "cni",
   summary: "the start of the CNI plugin eve-bridge",
-  about: `Measures the start of the CNI plugin eve-bridge. The baselines are \`node -e 0\` and the stock \`bridge\` plugin; all
-programs are started in turn.`,
+  baseline: "`node -e 0`, and the stock `bridge` plugin; all programs are started in turn",
   options: {
     rounds: { help: "how often each program is started", count: 100, quick: 4, range: [4, 10_000] },
     atOnce: { help: "number of ADDs that are started at the same time", count: 50, quick: 4, range: [1, 1000] },
@@ -61,16 +69,15 @@ programs are started in turn.`,
     const plugin = await installPlugin(directory);
     const stock = await buildStockBridge(directory);
     const zedrouter = run.use(await startZedrouter(plugin.rpcSocket));
-    const runner = createProgramRunner(directory);
     const chosen = subjectsOf(plugin, stock);
-    const others = forms ? await subjectsOfForms(plugin, directory) : [];
-    const all = await runInTurn([...chosen, ...others], { rounds, zedrouter, runner, progress: run.progress });
+    const others = forms ? await formsOf(plugin, directory) : [];
+    const all = await runInTurn([...chosen, ...others], { rounds, zedrouter, directory, progress: run.progress });
     run.progress.at(`starting ${atOnce} ADDs at once`);
     return {
       versions: {},
       series: all.slice(0, chosen.length),
       forms: all.slice(chosen.length),
-      atOnce: await runAtOnce(plugin, atOnce, runner),
+      atOnce: await runAtOnce(plugin, atOnce, directory),
       programBytes: plugin.programBytes,
       installedBytes: plugin.installedBytes,
     };
@@ -127,45 +134,33 @@ export function typicalShortTime(times: readonly number[]): number {
   return quantile(times, 1 / 20);
 }
 
-/** A program that is started in every round. */
-interface Subject {
-  readonly title: string;
-  readonly program: () => Program;
-  /** What the program waits for while its memory is read; absent if it never waits. */
-  readonly waitsFor?: "input" | "zedrouter";
-}
-
 const emptyNode: Program = { file: process.execPath, args: ["-e", "0"] };
 
+/** `node -e 0` ends before its memory can be read, so a variant that reads stdin replaces it there. */
+const waitingNode: Program = { ...emptyNode, args: ["-e", "require('node:fs').readFileSync(0)"] };
+
 function subjectsOf(plugin: Plugin, stock: string | undefined): readonly Subject[] {
-  const installed = { file: plugin.launcher, args: [] };
+  const { launcher, version, add } = plugin;
   const bridge =
-    stock === undefined ? [] : [{ title: titles.stock, program: () => plugin.version({ file: stock, args: [] }) }];
+    stock === undefined ? [] : [{ title: titles.stock, program: () => version({ file: stock, args: [] }) }];
   return [
     { title: titles.node, program: () => emptyNode, waitsFor: "input" },
     ...bridge,
-    { title: titles.version, program: () => plugin.version(installed), waitsFor: "input" },
-    { title: titles.add, program: () => plugin.add(installed), waitsFor: "zedrouter" },
+    { title: titles.version, program: () => version(launcher), waitsFor: "input" },
+    { title: titles.add, program: () => add(launcher), waitsFor: "zedrouter" },
   ];
-}
-
-async function subjectsOfForms(plugin: Plugin, directory: string): Promise<readonly Subject[]> {
-  return (await formsOf(plugin, directory)).flatMap(({ title, version, add }): readonly Subject[] => [
-    { title: `${title}: VERSION`, program: () => version },
-    ...(add === undefined ? [] : [{ title: `${title}: ADD`, program: add, waitsFor: "zedrouter" } as const]),
-  ]);
 }
 
 interface Turns extends Pick<Run, "progress"> {
   readonly rounds: number;
   readonly zedrouter: Zedrouter;
-  readonly runner: ProgramRunner;
+  readonly directory: string;
 }
 
 /** Starts all subjects once per round, so that other work on the machine affects all of them equally. */
 async function runInTurn(
   subjects: readonly Subject[],
-  { rounds, zedrouter, progress, runner }: Turns,
+  { rounds, zedrouter, progress, directory }: Turns,
 ): Promise<CniSeries[]> {
   const series = subjects.map((subject) => ({ subject, ownMs: [] as number[], peakMb: 0 }));
   let round = 0;
@@ -175,10 +170,10 @@ async function runInTurn(
       let pid = 0;
       zedrouter.onRequest = () => {
         // The program has now loaded everything that an ADD needs. The time of this reading counts as zedrouter's.
-        one.peakMb = Math.max(one.peakMb, readPeakMb(pid));
+        one.peakMb = Math.max(one.peakMb, readMemory(pid).peakMb);
       };
       zedrouter.takeMs();
-      const { wallMs } = await runner.run(one.subject.program(), (started) => (pid = started));
+      const wallMs = await runShortly(directory, one.subject.program(), (started) => (pid = started));
       one.ownMs.push(wallMs - zedrouter.takeMs());
     }
   }
@@ -187,29 +182,23 @@ async function runInTurn(
   for (const { subject, ownMs, peakMb } of series) {
     const { title, program, waitsFor } = subject;
     if (waitsFor === undefined) finished.push({ title, ownMs });
-    else
-      finished.push({
-        title,
-        ownMs,
-        peakMb: waitsFor === "zedrouter" ? peakMb : await runner.measureWaiting(waiting(program())),
-      });
+    else if (waitsFor === "zedrouter") finished.push({ title, ownMs, peakMb });
+    else {
+      const waiting = title === titles.node ? waitingNode : program();
+      finished.push({ title, ownMs, peakMb: await measureWaiting(directory, waiting) });
+    }
   }
   return finished;
 }
 
-/** `node -e 0` ends before its memory can be read, so a variant that reads stdin replaces it. */
-function waiting(program: Program): Program {
-  return program === emptyNode ? { ...program, args: ["-e", "require('node:fs').readFileSync(0)"] } : program;
-}
-
-async function runAtOnce(plugin: Plugin, count: number, runner: ProgramRunner): Promise<CniFigures["atOnce"]> {
-  const time = async (programs: readonly Program[]) => {
+async function runAtOnce(plugin: Plugin, count: number, directory: string): Promise<CniFigures["atOnce"]> {
+  const time = async (program: () => Program) => {
     const startMs = performance.now();
-    const outcomes = await Promise.allSettled(programs.map((program) => runner.run(program)));
-    const failed = outcomes.filter(({ status }) => status === "rejected").length;
+    const runs = Array.from({ length: count }, () => runShortly(directory, program()));
+    const failed = (await Promise.allSettled(runs)).filter(({ status }) => status === "rejected").length;
     return { seconds: (performance.now() - startMs) / 1000, failed };
   };
-  const node = await time(Array.from({ length: count }, () => emptyNode));
-  const adds = await time(Array.from({ length: count }, () => plugin.add({ file: plugin.launcher, args: [] })));
+  const node = await time(() => emptyNode);
+  const adds = await time(() => plugin.add(plugin.launcher));
   return { count, failed: adds.failed, addSeconds: adds.seconds, nodeSeconds: node.seconds };
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Commands of `switchyard` that read the files of a large cluster, or a live one, each as a process of its own. */
 import { customResources, nodes as nodeType, pods } from "@switchyard/api";
-import { objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";
+import { objectPath, type ResourceType } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
-import { fleetObjects, renderTable } from "@switchyard/testing";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { fleetObjects, renderTable, runProgram } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { startBenchCluster, type BenchCluster, type BenchUser } from "../cluster/bench-cluster.ts";
+import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import type { PlainClient } from "../cluster/plain-client.ts";
 import { atMost, showMb, showSeconds, type Goal } from "../harness/report.ts";
-import { BenchError, forEachIndex, type Run } from "../harness/run.ts";
+import type { AuditTail } from "../harness/requests.ts";
+import { BenchError, forEachIndex } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
 import { bundleProgram } from "../harness/service.ts";
 
@@ -41,8 +40,8 @@ const limits = { seconds: 3, secondsBesideListing: 2, peakMb: 250, pageMb: 1 };
 export const diagnosis = defineScenario({
   name: "diagnosis",
   summary: "switchyard doctor, plan and vfs with files of 1,000 nodes, and doctor with a real API server",
-  about: `Measures switchyard doctor, plan and vfs with files of a large cluster, and doctor with a real API server. The baselines are a
-program that only parses the file with JSON.parse, and a plain client that lists what doctor has listed, in turn with them.`,
+  baseline:
+    "a program that only parses the file with JSON.parse, and a plain client that lists what doctor has listed, in turn with them",
   options: {
     nodes: { help: "nodes in the files", count: 1000, quick: 10, range: [1, 100_000] },
     vfs: { help: "VFs of each of the two PFs of a node", count: 64, quick: 4, range: [1, 128] },
@@ -54,19 +53,32 @@ program that only parses the file with JSON.parse, and a plain client that lists
     progress.at("bundling the command line");
     const main = await bundleProgram("apps/cli/src/main.ts");
     const objects = fleetObjects({ nodes, vfsPerPf: vfs });
-    const cluster = await startClusterWith(objects.items, run);
+    const namespaces = objects.items.flatMap(({ metadata: { namespace } }) => namespace ?? []);
+    const cluster = await startBenchCluster(run, { namespaces });
     progress.at(`writing the objects of ${nodes} nodes`);
     const [json, yaml] = [join(cluster.directory, "cluster.json"), join(cluster.directory, "cluster.yaml")];
     await writeFile(json, JSON.stringify(objects));
     await writeFile(yaml, stringify(objects, { aliasDuplicateObjects: false })); // as kubectl writes it
+    const { items } = objects;
+    const creating = { what: "creating the objects", count: items.length, limit: connections };
+    await forEachIndex(run, creating, async (index) => {
+      const { kind = "", metadata = { name: "" }, spec, status } = items[index] ?? {};
+      const type = types.get(kind);
+      if (type === undefined) throw new BenchError("ended", `no kind ${kind}`);
+      await cluster.admin.create(type, { metadata, spec });
+      if (status !== undefined) await cluster.admin.merge(objectPath(type, metadata, "status"), { status });
+    });
     const user = await cluster.user("switchyard");
-    const plain = await (await cluster.user("plain")).client(connections);
+    const kubeconfig = await cluster.kubeconfigOf(user);
+    const { client: plain } = await cluster.plainUser(connections);
     const results = new Map<string, CommandResult>();
     for (let round = 1; round <= rounds; round++) {
-      for (const { title, goal, args } of commandsFor(main, { json, yaml, kubeconfig: user.kubeconfig })) {
+      for (const { title, goal, args } of commandsFor(main, { json, yaml, kubeconfig })) {
         signal.throwIfAborted();
         progress.at(`round ${round} of ${rounds}: ${title}`);
-        const { seconds, peakMb, bytes } = args === undefined ? await listAgain(user, plain) : await time(title, args);
+        const isListing = args === undefined;
+        if (!isListing) await user.requests.begin();
+        const { seconds, peakMb, bytes } = isListing ? await listAgain(user.requests, plain) : await time(title, args);
         const before = results.get(title) ?? { seconds: [], peakMb: [] };
         results.set(title, {
           title,
@@ -153,24 +165,18 @@ const meter = `data:text/javascript,${encodeURIComponent(
 /** The exit code is 1 if there are findings. */
 async function time(title: string, args: readonly string[]): Promise<Measured> {
   const beginMs = performance.now();
-  const child = spawn(process.execPath, ["--import", meter, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  let bytes = 0;
-  let words = "";
-  child.stdout.on("data", (chunk: Buffer) => (bytes += chunk.length));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (words = (words + text).slice(-2_000)));
-  const [code] = (await once(child, "close")) as readonly unknown[];
+  const { status, stdout, stderr } = await runProgram(process.execPath, ["--import", meter, ...args]);
   const seconds = (performance.now() - beginMs) / 1000;
-  const [, peakKb] = /\npeak (\d+)\n$/.exec(words) ?? [];
-  if ((code !== 0 && code !== 1) || peakKb === undefined) {
-    throw new BenchError("ended", `${title} ended with ${String(code)}: ${words}`);
-  }
-  return { seconds, peakMb: [Number(peakKb) / 1000], bytes };
+  const [, peakKb] = /\npeak (\d+)\n$/.exec(stderr) ?? [];
+  if ((status !== "0" && status !== "1") || peakKb === undefined)
+    throw new BenchError("ended", `${title} ended with ${status}: ${stderr.slice(-2_000)}`);
+  return { seconds, peakMb: [Number(peakKb) / 1000], bytes: Buffer.byteLength(stdout) };
 }
 
 const connections = 16;
 
 /** Lists as the command did that was measured before: the same pages, of all kinds at the same time. */
-async function listAgain({ requests }: BenchUser, plain: PlainClient): Promise<Measured> {
+async function listAgain(requests: AuditTail, plain: PlainClient): Promise<Measured> {
   const paths = (await requests.read())
     .filter(({ verb, responseStatus }) => verb === "list" && responseStatus?.code === 200)
     .map(({ requestURI }) => requestURI);
@@ -186,24 +192,3 @@ async function listAgain({ requests }: BenchUser, plain: PlainClient): Promise<M
 const types: ReadonlyMap<string, ResourceType> = new Map(
   [...customResources, nodeType, pods].map((type) => [type.kind, type]),
 );
-
-/** Puts objects, as `kubectl get` prints them, into a real API server. */
-async function startClusterWith(
-  objects: readonly (KubeObject & { readonly status?: object })[],
-  run: Run,
-): Promise<BenchCluster> {
-  const namespaces = [...new Set(objects.flatMap(({ metadata: { namespace } }) => namespace ?? []))];
-  const cluster = await startBenchCluster(run, { namespaces });
-  await forEachIndex(
-    run,
-    { what: "creating the objects", count: objects.length, limit: connections },
-    async (index) => {
-      const { status, ...object } = objects[index] ?? { kind: "none", apiVersion: "", metadata: { name: "" } };
-      const type = types.get(object.kind);
-      if (type === undefined) throw new BenchError("ended", `no kind ${object.kind}`);
-      await cluster.admin.create(type, object);
-      if (status !== undefined) await cluster.admin.merge(objectPath(type, object.metadata, "status"), { status });
-    },
-  );
-  return cluster;
-}

@@ -6,24 +6,19 @@
  */
 import {
   annotations,
-  apiVersion,
   nodes as nodeType,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   type DrainRequest,
+  type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { isRecord, objectPath } from "@switchyard/kube";
+import { objectPath } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
-import { watchStates, type Metadata } from "../cluster/arrivals.ts";
-import type { BenchCluster, ClusterService } from "../cluster/bench-cluster.ts";
+import { eventually } from "@switchyard/testing";
+import type { StepBench } from "../cluster/measure-step.ts";
 import { nodeName, operatorNamespace } from "../cluster/nodes.ts";
-import { pause, until, type Run } from "../harness/run.ts";
-
-interface DrainWaveBench {
-  readonly run: Run;
-  readonly cluster: BenchCluster;
-  readonly operator: ClusterService;
-}
+import type { PlainClient } from "../cluster/plain-client.ts";
+import { pause } from "../harness/run.ts";
 
 /** The figures of many concurrent drains. */
 export interface DrainWave {
@@ -69,63 +64,59 @@ const workMs = 200;
 const label = "example.com/drain-wave";
 
 /** Drains the first `size` nodes of the fleet. */
-export async function measureDrainWave({ run, cluster, operator }: DrainWaveBench, size: number): Promise<DrainWave> {
+export async function measureDrainWave(
+  { run, cluster, service: operator }: Pick<StepBench, "run" | "cluster" | "service">,
+  size: number,
+): Promise<DrainWave> {
   const { admin } = cluster;
-  const { progress } = run;
+  const { progress, signal } = run;
   const names = Array.from({ length: size }, (_, index) => nodeName(index));
   const forAll = (work: (name: string) => Promise<unknown>) => mapConcurrently(names, 32, work);
 
   progress.at(`creating a pool of ${size} nodes`);
-  await forAll((name) => patchNode(cluster, name, { labels: { [label]: "yes" } }));
+  await forAll((name) => patchNode(admin, name, { labels: { [label]: "yes" } }));
   await admin.create(sriovNetworkPoolConfigs, pool);
 
   const log = createDrainLog(Math.max(1, Math.floor(size * share)));
   const members = new Set(names);
   async function work(name: string): Promise<void> {
-    await pause(workMs, run.signal);
+    await pause(workMs, signal);
     log.freed(performance.now());
-    await request(cluster, name, "Idle");
+    await request(admin, name, "Idle");
   }
-  await using _watch = await watchStates(admin, {
-    namespace: operatorNamespace,
-    take(type, metadata) {
-      const seen = readState(metadata);
-      if (type === "DELETED" || seen === undefined || !members.has(seen.name)) return;
-      if (log.saw(seen, performance.now()) === "drained") work(seen.name).catch(run.fail);
-    },
-    fail: run.fail,
+  await cluster.watch(sriovNetworkNodeStates, readState, (seen) => {
+    if (!members.has(seen.name)) return;
+    if (log.saw(seen, performance.now()) === "drained") work(seen.name).catch(run.fail);
   });
 
   const cpuBefore = operator.read().cpuSeconds;
   const beginMs = performance.now();
   progress.at(`draining ${size} nodes`, () => `${log.ended} of ${size} done, ${log.busy} draining or drained`);
-  await forAll((name) => request(cluster, name, "Drain_Required"));
-  await until("all nodes drained and idle again", () => log.ended === size, { withinMs: 300_000, signal: run.signal });
+  await forAll((name) => request(admin, name, "Drain_Required"));
+  const areDone = () => log.ended === size;
+  await eventually("all nodes are drained and idle again", areDone, { withinMs: 300_000, everyMs: 20, signal });
   const wave = log.result((performance.now() - beginMs) / 1000, operator.read().cpuSeconds - cpuBefore);
   return { ...wave, nodes: size };
 }
 
 const pool = {
-  apiVersion,
-  kind: "SriovNetworkPoolConfig",
   metadata: { name: "drain-wave", namespace: operatorNamespace },
   spec: { nodeSelector: { matchLabels: { [label]: "yes" } }, maxUnavailable: `${share * 100}%` },
 };
 
 /** Writes both annotations, the Node's first, as a daemon does. */
-async function request(cluster: BenchCluster, name: string, request: DrainRequest): Promise<void> {
-  await patchNode(cluster, name, { annotations: { [annotations.nodeState]: request } });
+async function request(admin: PlainClient, name: string, request: DrainRequest): Promise<void> {
+  await patchNode(admin, name, { annotations: { [annotations.nodeState]: request } });
   const path = objectPath(sriovNetworkNodeStates, { name, namespace: operatorNamespace });
-  await cluster.admin.merge(path, { metadata: { annotations: { [annotations.desiredState]: request } } });
+  await admin.merge(path, { metadata: { annotations: { [annotations.desiredState]: request } } });
 }
 
-async function patchNode(cluster: BenchCluster, name: string, metadata: object): Promise<void> {
-  await cluster.admin.merge(objectPath(nodeType, { name }), { metadata });
+async function patchNode(admin: PlainClient, name: string, metadata: object): Promise<void> {
+  await admin.merge(objectPath(nodeType, { name }), { metadata });
 }
 
-function readState({ name, annotations: texts = {} }: Metadata) {
-  if (typeof name !== "string") return undefined;
-  const text = (key: string) => (isRecord(texts) && typeof texts[key] === "string" ? texts[key] : "Idle");
+function readState({ metadata: { name, annotations: texts = {} } }: SriovNetworkNodeState): SeenState {
+  const text = (key: string) => texts[key] ?? "Idle";
   return { name, desired: text(annotations.desiredState), current: text(annotations.currentState) };
 }
 

@@ -4,25 +4,28 @@
  * operator, the config daemons and the machine config operator write. readOffload reads what ovn-offload has written.
  */
 import {
+  annotations,
+  clusterVersions,
   conditionTypes,
+  configMaps,
+  dnses,
   labels,
   machineConfigPools,
   machineConfigs,
   nodes as nodeType,
-  operatorConfigName,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  type Node,
+  type SriovNetworkNodeState,
+  type SriovOperatorConfig,
 } from "@switchyard/api";
-import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
-import { nodeName, nodeObject, operatorNamespace, plainNamespace } from "../cluster/nodes.ts";
+import { collectionPath, objectPath, type KubeObject } from "@switchyard/kube";
+import { configMetadata, nodeName, nodeObject, operatorNamespace, plainNamespace } from "../cluster/nodes.ts";
 import type { PlainClient } from "../cluster/plain-client.ts";
-import { stateHead } from "../cluster/simulated-fleet.ts";
+import { plainPrefix } from "../cluster/plain-replay.ts";
 import { forEachIndex, type Run } from "../harness/run.ts";
 import {
-  clusterObjects,
-  configIn,
-  currentConfigAnnotation,
   entriesFor,
   hostObject,
   interfacesOf,
@@ -35,7 +38,6 @@ import {
   specOf,
   type HostPhase,
 } from "./offload-objects.ts";
-import { plainDnsName } from "./plain-replay.ts";
 
 export interface OffloadCluster {
   /** Selects all pools. */
@@ -71,13 +73,13 @@ export async function createOffloadCluster(
   const added = hosts + otherNodes;
   const generations = new Map<number, number>();
   const forAll = (work: (index: number) => Promise<unknown>) => forEachIndex(run, { count: hosts, limit }, work);
-  const headOf = (index: number) => stateHead(sriovNetworkNodeStates, operatorNamespace, index);
+  const metadataOf = (index: number) => ({ name: nodeName(index), namespace: operatorNamespace });
   const nodePath = (index: number) => objectPath(nodeType, { name: nodeName(index) });
 
   async function reportHost(index: number, phase: HostPhase): Promise<void> {
-    const state = { ...headOf(index), spec: specOf(phase) };
-    const stored: unknown = JSON.parse(await admin.apply("operator", sriovNetworkNodeStates, state));
-    generations.set(index, Number(fields(fields(stored)["metadata"])["generation"]));
+    const state = { metadata: metadataOf(index), spec: specOf(phase) };
+    const answer = await admin.apply("operator", sriovNetworkNodeStates, state);
+    generations.set(index, (JSON.parse(answer) as SriovNetworkNodeState).metadata.generation ?? 0);
     await reportStatus(index, phase);
   }
 
@@ -85,8 +87,7 @@ export async function createOffloadCluster(
     const interfaces = interfacesOf(index, phase).map((pf) => ({ ...pf, mtu }));
     const observedGeneration = generations.get(index) ?? 0;
     const status = { interfaces, observedGeneration, syncStatus: "Succeeded", system: { hostNetwork: {} } };
-    const state = { ...headOf(index), status };
-    return admin.apply("config-daemon", sriovNetworkNodeStates, state, "status");
+    return admin.apply("config-daemon", sriovNetworkNodeStates, { metadata: metadataOf(index), status }, "status");
   }
 
   async function setPool(name: string, isOffloaded: boolean, isUpdated: boolean): Promise<void> {
@@ -98,26 +99,22 @@ export async function createOffloadCluster(
   }
 
   const setEntries = (ovnHardwareOffload: object | null) =>
-    admin.merge(objectPath(sriovOperatorConfigs, configIn(operatorNamespace).metadata), {
-      spec: { ovnHardwareOffload },
-    });
+    admin.merge(objectPath(sriovOperatorConfigs, configMetadata), { spec: { ovnHardwareOffload } });
 
   run.progress.at(`creating ${pools} pools with ${hosts} hosts`);
   for (const name of ["worker", ...poolNames]) {
     await admin.create(machineConfigPools, poolObject(name));
-    const status = poolStatus(name, { isOffloaded: false, isUpdated: true });
-    await admin.merge(`${objectPath(machineConfigPools, { name })}/status`, { status });
+    await setPool(name, false, true);
   }
-  for (const body of [...clusterObjects, { ...clusterObjects[0], metadata: { name: plainDnsName } }]) {
-    const path = body.kind === "DNS" ? "operator.openshift.io/v1/dnses" : "config.openshift.io/v1/clusterversions";
-    await admin.request({ method: "POST", path: `/apis/${path}`, body });
-  }
-  const version = { desired: { version: "4.20.1", image: "", url: "" }, observedGeneration: 1, versionHash: "" };
-  await admin.merge("/apis/config.openshift.io/v1/clusterversions/version/status", {
-    status: { ...version, availableUpdates: [], history: [] },
+  for (const name of ["default", `${plainPrefix}default`]) await admin.create(dnses, { metadata: { name }, spec: {} });
+  const clusterID = "00000000-0000-4000-8000-000000000000";
+  await admin.create(clusterVersions, { metadata: { name: "version" }, spec: { clusterID } });
+  const desired = { desired: { version: "4.20.1", image: "", url: "" }, observedGeneration: 1, versionHash: "" };
+  await admin.merge(objectPath(clusterVersions, { name: "version" }, "status"), {
+    status: { ...desired, availableUpdates: [], history: [] },
   });
   for (const namespace of [operatorNamespace, plainNamespace])
-    await admin.create(sriovOperatorConfigs, configIn(namespace));
+    await admin.create(sriovOperatorConfigs, { metadata: { ...configMetadata, namespace } });
   await forAll((index) => admin.create(nodeType, hostObject(index, poolOf(index))));
   for (let index = hosts; index < added; index++) {
     await admin.create(nodeType, nodeObject(index));
@@ -133,8 +130,8 @@ export async function createOffloadCluster(
     async boot(isOffloaded) {
       for (const name of poolNames) await setPool(name, isOffloaded, false);
       await forAll(async (index) => {
-        const annotations = { [currentConfigAnnotation]: renderedName(poolOf(index), isOffloaded) };
-        await admin.merge(nodePath(index), { metadata: { annotations } });
+        const notes = { [annotations.currentMachineConfig]: renderedName(poolOf(index), isOffloaded) };
+        await admin.merge(nodePath(index), { metadata: { annotations: notes } });
         await reportStatus(index, isOffloaded ? "offloaded" : "with-vfs");
       });
       for (const name of poolNames) await setPool(name, isOffloaded, true);
@@ -142,14 +139,12 @@ export async function createOffloadCluster(
     labelNode: (value) => admin.merge(nodePath(0), { metadata: { labels: { "example.com/rack": value } } }),
     reportMtu: (mtu) => reportStatus(0, "offloaded", mtu),
     async addHost() {
-      const { metadata, ...host } = hostObject(added, poolName(0));
-      const annotations = { ...metadata.annotations, [currentConfigAnnotation]: renderedName(poolName(0), true) };
-      await admin.create(nodeType, { ...host, metadata: { ...metadata, annotations } });
+      await admin.create(nodeType, hostObject(added, poolName(0), true));
       await reportHost(added, "offloaded");
     },
     async removeHost() {
       await admin.delete(nodePath(added));
-      await admin.delete(objectPath(sriovNetworkNodeStates, headOf(added).metadata));
+      await admin.delete(objectPath(sriovNetworkNodeStates, metadataOf(added)));
     },
   };
 }
@@ -166,56 +161,37 @@ export interface OffloadView {
   readonly policies: number;
   readonly isDnsPlaced: boolean;
   /** Status of the condition HardwareOffload; undefined if it does not exist. */
-  readonly condition: unknown;
+  readonly condition: string | undefined;
   /** All labels and taints of nodes, policies, MachineConfigs, ConfigMaps, DNS and the status, for comparisons. */
   readonly all: string;
 }
 
-const managedBy = "app.kubernetes.io/managed-by=switchyard-ovn-offload";
+type AnyObject = KubeObject & { readonly spec?: unknown; readonly data?: object };
 
 export async function readOffload(client: PlainClient): Promise<OffloadView> {
-  const read = async (path: string): Promise<Fields> => fields(await client.get(path));
-  const list = async (path: string) => items(await read(path));
-  const nodes = (await list(collectionPath(nodeType))).map(({ metadata, spec }) => ({
-    name: fields(metadata)["name"],
-    labels: fields(fields(metadata)["labels"]),
-    taints: fields(spec)["taints"],
-  }));
-  const configs = await list(`${collectionPath(machineConfigs)}?labelSelector=${encodeURIComponent(managedBy)}`);
-  const policies = await list(collectionPath(sriovNetworkNodePolicies, operatorNamespace));
-  const maps: Fields[] = [];
-  for (const namespace of openshiftNamespaces) maps.push(...(await list(`/api/v1/namespaces/${namespace}/configmaps`)));
-  const ports = maps.find(({ metadata }) => fields(metadata)["name"] === "ovn-management-ports");
-  const dns = await read("/apis/operator.openshift.io/v1/dnses/default");
-  const address = { name: operatorConfigName, namespace: operatorNamespace };
-  const { status } = await read(objectPath(sriovOperatorConfigs, address));
-  const { conditions } = fields(status);
-  const condition = (Array.isArray(conditions) ? conditions.map(fields) : []).find(({ type }) => {
-    return type === conditionTypes.hardwareOffload;
+  const nodes = (await client.list<Node>(collectionPath(nodeType))).map(({ metadata, spec }) => {
+    return { name: metadata.name, labels: metadata.labels ?? {}, taints: spec?.taints };
   });
-  const placement = JSON.stringify(fields(dns["spec"])["nodePlacement"] ?? {});
+  const own = `?labelSelector=${encodeURIComponent(`${labels.managedBy}=switchyard-ovn-offload`)}`;
+  const configs = await client.list<AnyObject>(collectionPath(machineConfigs) + own);
+  const policies = await client.list<AnyObject>(collectionPath(sriovNetworkNodePolicies, operatorNamespace));
+  const maps: AnyObject[] = [];
+  for (const namespace of openshiftNamespaces) maps.push(...(await client.list(collectionPath(configMaps, namespace))));
+  const ports = maps.find(({ metadata }) => metadata.name === "ovn-management-ports");
+  const dns = (await client.get(objectPath(dnses, { name: "default" }))) as unknown as AnyObject;
+  const config = await client.get(objectPath(sriovOperatorConfigs, configMetadata));
+  const { status = {} } = config as unknown as SriovOperatorConfig;
   const has = (label: string) => nodes.filter((node) => Object.hasOwn(node.labels, label)).length;
-  const named = [...configs, ...policies].map(({ kind, metadata, spec }) => [kind, fields(metadata)["name"], spec]);
-  const data = maps.map(({ metadata, data: content }) => [fields(metadata)["name"], content]);
-  const { annotations } = fields(dns["metadata"]);
+  const named = [...configs, ...policies].map(({ kind, metadata, spec }) => [kind, metadata.name, spec]);
+  const data = maps.map(({ metadata, data: content }) => [metadata.name, content]);
   return {
     marked: has(labels.ovnOffloadPool),
     labelled: has("network.operator.openshift.io/dpu-host"),
     machineConfigs: configs.length,
     policies: policies.length,
-    published: Object.keys(fields(ports?.["data"])).length,
-    isDnsPlaced: placement.includes("switchyard.io/dns-eligible"),
-    condition: condition?.["status"],
-    all: JSON.stringify({ nodes, named, data, dns: [annotations, dns["spec"]], status: fields(status) }),
+    published: Object.keys(ports?.data ?? {}).length,
+    isDnsPlaced: JSON.stringify(dns.spec).includes("switchyard.io/dns-eligible"),
+    condition: status.conditions?.find(({ type }) => type === conditionTypes.hardwareOffload)?.status,
+    all: JSON.stringify({ nodes, named, data, dns: [dns.metadata.annotations, dns.spec], status }),
   };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fields(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-function items({ items: all }: Fields): readonly Fields[] {
-  return Array.isArray(all) ? all.map(fields) : [];
 }

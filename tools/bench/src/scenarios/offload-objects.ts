@@ -4,9 +4,9 @@
  * the BlueField-2 card of each host. Pure.
  */
 import {
-  apiVersion,
+  annotations,
   labels,
-  operatorConfigName,
+  machineConfigs,
   type InterfaceSpec,
   type InterfaceStatus,
   type OvnHardwareOffload,
@@ -14,13 +14,11 @@ import {
   type VfGroup,
   type VfStatus,
 } from "@switchyard/api";
+import { apiVersionOf } from "@switchyard/kube";
 import { macAddress, nodeObject } from "../cluster/nodes.ts";
 
 /** Namespaces of OpenShift in which ovn-offload writes ConfigMaps. */
 export const openshiftNamespaces = ["openshift-ovn-kubernetes", "openshift-network-operator"] as const;
-
-/** Annotation of a node: the merged MachineConfig that it runs. */
-export const currentConfigAnnotation = "machineconfiguration.openshift.io/currentConfig";
 
 /** How far a host is, as its config daemon reports it. */
 export type HostPhase = "plain" | "with-vfs" | "offloaded";
@@ -35,19 +33,17 @@ export function entriesFor(pools: number): readonly OvnHardwareOffload[] {
 }
 
 /** A node of the pool. */
-export function hostObject(index: number, pool: string) {
+export function hostObject(index: number, pool: string, isOffloaded = false) {
   const node = nodeObject(index);
-  const { labels: common } = node.metadata;
-  const annotations = { ...node.metadata.annotations, [currentConfigAnnotation]: renderedName(pool, false) };
-  return { ...node, metadata: { ...node.metadata, labels: { ...common, [roleOf(pool)]: "" }, annotations } };
+  const { metadata } = node;
+  const notes = { ...metadata.annotations, [annotations.currentMachineConfig]: renderedName(pool, isOffloaded) };
+  return { ...node, metadata: { ...metadata, labels: { ...metadata.labels, [roleOf(pool)]: "" }, annotations: notes } };
 }
 
 /** A MachineConfigPool; `worker` is the one that all nodes have that are in no other pool. */
 export function poolObject(name: string) {
   const roles = [...new Set(["worker", name])];
   return {
-    apiVersion: "machineconfiguration.openshift.io/v1",
-    kind: "MachineConfigPool",
     metadata: { name },
     spec: {
       machineConfigSelector: { matchExpressions: [{ key: labels.machineConfigRole, operator: "In", values: roles }] },
@@ -59,11 +55,10 @@ export function poolObject(name: string) {
 
 /** Status of a pool whose nodes all run the configuration, or are about to. */
 export function poolStatus(pool: string, { isOffloaded, isUpdated }: { isOffloaded: boolean; isUpdated: boolean }) {
-  const lastTransitionTime = "2026-01-01T00:00:00Z";
   const condition = (type: string, isTrue: boolean) => ({
     type,
     status: isTrue ? "True" : "False",
-    lastTransitionTime,
+    lastTransitionTime: "2026-01-01T00:00:00Z",
     reason: "",
     message: "",
   });
@@ -76,28 +71,12 @@ export function poolStatus(pool: string, { isOffloaded, isUpdated }: { isOffload
 /** The merged MachineConfig of a pool, with or without that of ovn-offload. */
 export function renderedConfiguration(pool: string, isOffloaded: boolean) {
   const names = ["00-worker", ...(isOffloaded ? [`99-${pool}-ovn-hw-offload`] : [])];
-  const head = { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfig" };
+  const head = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind };
   return { name: renderedName(pool, isOffloaded), source: names.map((name) => ({ ...head, name })) };
 }
 
 export function renderedName(pool: string, isOffloaded: boolean): string {
   return `rendered-${pool}-${isOffloaded ? "b" : "a"}`;
-}
-
-/** The other objects that exist before ovn-offload starts. */
-export const clusterObjects = [
-  { apiVersion: "operator.openshift.io/v1", kind: "DNS", metadata: { name: "default" }, spec: {} },
-  {
-    apiVersion: "config.openshift.io/v1",
-    kind: "ClusterVersion",
-    metadata: { name: "version" },
-    spec: { clusterID: "00000000-0000-4000-8000-000000000000" },
-  },
-] as const;
-
-/** The SriovOperatorConfig of the namespace. */
-export function configIn(namespace: string) {
-  return { apiVersion, kind: "SriovOperatorConfig", metadata: { name: operatorConfigName, namespace } };
 }
 
 /** The spec of a host's node state. */

@@ -22,8 +22,7 @@ interface OvsdbFigures extends CommonFigures {
 export const ovsdb = defineScenario({
   name: "ovsdb",
   summary: "the OVSDB client with a real ovsdb-server and 1,000 bridges",
-  about:
-    "Measures the OVSDB client with a real ovsdb-server. The baseline is `ovsdb-client dump`, started in turn with it.",
+  baseline: "`ovsdb-client dump`, started in turn with it",
   options: {
     bridges: { help: "bridges in the database, each with one port", count: 1000, quick: 20, range: [1, 100_000] },
     rounds: { help: "how often each program reads the database", count: 10, quick: 2, range: [1, 1_000] },

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** AdmissionReviews of changes to policies, and a client that sends them as the API server does. */
-import { apiGroup, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
+/** AdmissionReviews of changes to policies, and their answers. */
+import { apiGroup, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
-import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
-import { Agent, request } from "node:https";
 import { firstPolicy, operatorNamespace, pfName, type FleetProfile } from "../cluster/nodes.ts";
+import type { PlainClient } from "../cluster/plain-client.ts";
 import { BenchError } from "../harness/run.ts";
 
 /** A review and its correct decision. */
@@ -29,23 +27,16 @@ export function createReviews(profile: FleetProfile): Reviews {
   // VFs of the second PF that no policy uses.
   const firstFree = profile.pfs > 2 ? 16 : 36;
   const free = 128 - firstFree;
-  const fresh = (index: number, spec: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicy => {
+  const creation = (index: number, more: Partial<SriovNetworkNodePolicySpec> = {}) => {
     const vf = firstFree + (index % free);
-    const old = firstPolicy(1);
-    return {
-      ...old,
-      metadata: { ...old.metadata, name: `new-${index}` },
-      spec: {
-        ...old.spec,
-        resourceName: `new${index}`,
-        numVfs: 128,
-        nicSelector: { pfNames: [`${pfName(1)}#${vf}-${vf}`] },
-        ...spec,
-      },
+    const { metadata, spec } = firstPolicy(128);
+    const nicSelector = { pfNames: [`${pfName(1)}#${vf}-${vf}`] };
+    const object = {
+      metadata: { ...metadata, name: `new-${index}` },
+      spec: { ...spec, resourceName: `new${index}`, nicSelector, ...more },
     };
+    return reviewOf(`creation-${index}`, { object });
   };
-  const creation = (index: number, spec?: Partial<SriovNetworkNodePolicySpec>) =>
-    reviewOf(`creation-${index}`, { object: fresh(index, spec) });
 
   return {
     creation: (index) => ({ text: creation(index), allowed: true }),
@@ -74,13 +65,12 @@ const wrongs: readonly Partial<SriovNetworkNodePolicySpec>[] = [
   { resourceName: "resource0", excludeTopology: true },
 ];
 
-interface Objects {
-  readonly object: SriovNetworkNodePolicy;
-  readonly oldObject?: SriovNetworkNodePolicy;
-}
+type Policy = ReturnType<typeof firstPolicy>;
 
-function reviewOf(uid: string, { object, oldObject }: Objects): string {
-  const { name } = object.metadata;
+function reviewOf(uid: string, objects: { readonly object: Policy; readonly oldObject?: Policy }): string {
+  const head = { apiVersion: `${apiGroup}/v1`, kind: "SriovNetworkNodePolicy" };
+  const object = { ...head, ...objects.object };
+  const oldObject = objects.oldObject && { ...head, ...objects.oldObject };
   const resource = { group: apiGroup, version: "v1", resource: "sriovnetworknodepolicies" };
   const kind = { group: apiGroup, version: "v1", kind: "SriovNetworkNodePolicy" };
   const request = {
@@ -89,7 +79,7 @@ function reviewOf(uid: string, { object, oldObject }: Objects): string {
     resource,
     requestKind: kind,
     requestResource: resource,
-    name,
+    name: object.metadata.name,
     namespace: operatorNamespace,
     operation: oldObject === undefined ? "CREATE" : "UPDATE",
     userInfo: { username: "jane", groups: ["team-network", "system:authenticated"] },
@@ -111,44 +101,15 @@ export interface ReviewAnswer {
   readonly warnings: string;
 }
 
-/** Sends reviews over HTTPS, with persistent connections. */
-export interface ReviewClient extends Disposable {
-  /** Rejects with BenchError `refused` if the answer is not an AdmissionReview. */
-  ask(path: string, text: string): Promise<ReviewAnswer>;
-}
-
-/** More connections than any load needs. */
-const maxSockets = 16;
-
-export function createReviewClient(port: number, ca: string): ReviewClient {
-  const agent = new Agent({ keepAlive: true, maxSockets, ca });
-  return {
-    async ask(path, text) {
-      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
-      const beginMs = performance.now();
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        request({ host: "127.0.0.1", port, path, method: "POST", agent, headers }, resolve)
-          .once("error", reject)
-          .end(text);
-      });
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      await once(response, "end");
-      const ms = performance.now() - beginMs;
-      return { ms, ...readAnswer(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8")) };
-    },
-    [Symbol.dispose]() {
-      agent.destroy();
-    },
-  };
-}
-
-function readAnswer(status: number, body: string): Omit<ReviewAnswer, "ms"> {
-  const review: unknown = status === 200 ? JSON.parse(body) : undefined;
+/** Sends a review as the API server does. Rejects with BenchError `refused` if the answer is not an AdmissionReview. */
+export async function askReview(client: PlainClient, path: string, text: string): Promise<ReviewAnswer> {
+  const beginMs = performance.now();
+  const answer = await client.request({ method: "POST", path, body: text });
+  const ms = performance.now() - beginMs;
+  const review: unknown = JSON.parse(answer);
   const response = isRecord(review) ? review["response"] : undefined;
-  if (!isRecord(response) || typeof response["allowed"] !== "boolean") {
-    throw new BenchError("refused", `the webhook answered a review with status ${status}: ${body.slice(0, 500)}`);
-  }
+  if (!isRecord(response) || typeof response["allowed"] !== "boolean")
+    throw new BenchError("refused", `the webhook answered a review with ${answer.slice(0, 500)}`);
   const { allowed, warnings = [], status: why } = response;
-  return { allowed, decision: JSON.stringify([allowed, why]), warnings: JSON.stringify(warnings) };
+  return { ms, allowed, decision: JSON.stringify([allowed, why]), warnings: JSON.stringify(warnings) };
 }

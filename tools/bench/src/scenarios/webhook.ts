@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The admission webhook with a real API server and the objects of a fleet. */
 import {
-  apiVersion,
   nodes as nodeType,
-  operatorConfigName,
   pods,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
-  type SriovNetworkNodePolicy,
 } from "@switchyard/api";
-import { issueCertificate } from "@switchyard/certificates";
 import { objectPath } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
+import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/test-cluster";
 import { findFreePorts, renderTable } from "@switchyard/testing";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startBenchCluster, type BenchCluster } from "../cluster/bench-cluster.ts";
+import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import {
+  configMetadata,
   firstPolicy,
+  interfacesOf,
   morePolicies,
   nodeName,
   nodeObject,
   operatorNamespace,
-  reportedInterfaces,
-  reportedState,
-  webhookProfiles,
-  type WebhookProfileName,
+  profiles,
+  type ProfileName,
 } from "../cluster/nodes.ts";
+import { createPlainClient, type PlainClient } from "../cluster/plain-client.ts";
 import {
   atMost,
   complaintLines,
@@ -44,15 +41,9 @@ import { countRequests, total } from "../harness/requests.ts";
 import { forEachIndex, startPart, type Run } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
 import { buildApp, bundleProgram, createMeasuredService, type MeasuredService } from "../harness/service.ts";
-import {
-  createReviewClient,
-  createReviews,
-  type KnownReview,
-  type ReviewAnswer,
-  type ReviewClient,
-  type Reviews,
-} from "./webhook-reviews.ts";
+import { askReview, createReviews, type KnownReview, type ReviewAnswer, type Reviews } from "./webhook-reviews.ts";
 
+/** One load on a server. */
 export interface LoadResult {
   readonly title: string;
   readonly atOnce: number;
@@ -69,7 +60,7 @@ export interface LoadResult {
 
 /** The result for one profile of nodes. */
 export interface ProfileResult {
-  readonly profile: WebhookProfileName;
+  readonly profile: ProfileName;
   /** Number of policies in the cluster. */
   readonly policies: number;
   /** Seconds until /readyz succeeds: of the first start and of a restart. */
@@ -105,8 +96,7 @@ const limits = { p99Ms: { alone: 20, together: 60 }, cpuSecondsPer100: 1, peakMb
 export const webhook = defineScenario({
   name: "webhook",
   summary: "the admission webhook with a real API server and the objects of 1,000 nodes",
-  about: `Measures the admission webhook with a real API server and the objects of a fleet. The baseline is a server that admits
-every review without reading it.`,
+  baseline: "a server that admits every review without reading it",
   options: {
     nodes: { help: "number of nodes", count: 1000, quick: 10, range: [1, 65_536] },
     pods: { help: "number of pods, a fifth of them with VFs", count: 10_000, quick: 50, range: [0, 200_000] },
@@ -215,18 +205,18 @@ interface ProfileRun {
 }
 
 /** Measures the webhook in a new cluster whose nodes have one profile. */
-async function measureProfile(profile: WebhookProfileName, options: Options, { run: whole, scripts }: ProfileRun) {
+async function measureProfile(profile: ProfileName, options: Options, { run: whole, scripts }: ProfileRun) {
   await using run = startPart(whole);
   const { progress, fail, signal } = run;
-  const cluster = await startBenchCluster(run, { namespaces: [operatorNamespace] });
-  const policies = await fillCluster(profile, options, { run, cluster });
+  const cluster = await startBenchCluster(run);
+  const policies = await fillCluster(profile, options, run, cluster.admin);
   const [port = 0, barePort = 0] = await findFreePorts(2);
-  const files = await writeCertificate(cluster);
-  const certificate = ["--tls-cert-file", files.certFile, "--tls-private-key-file", files.keyFile];
+  const certificate = await issueWebhookCertificate();
+  await writeWebhookCertificate(cluster, certificate);
   const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
   const service = await cluster.service("webhook", {
     script: scripts.webhook,
-    args: ["--namespace", operatorNamespace, ...listen, ...certificate],
+    args: ["--namespace", operatorNamespace, ...listen, ...certificateFlags(cluster)],
     cpuProf: options.cpuProf,
   });
   const startSeconds: number[] = [];
@@ -240,30 +230,27 @@ async function measureProfile(profile: WebhookProfileName, options: Options, { r
     peaksMb.push(service.read().peakMb);
   }
 
-  await service.requests.read();
-  const reviews = createReviews(webhookProfiles[profile]);
-  const target = { service, client: run.use(createReviewClient(port, files.ca)), reviews, signal };
+  await service.requests.begin();
+  const reviews = createReviews(profiles[profile]);
+  const targetOf = (measured: MeasuredService, at: number): Target => {
+    const server = `https://127.0.0.1:${at}`;
+    const client = run.use(createPlainClient({ server, ca: certificate.ca }, mostAtOnce));
+    return { service: measured, client, reviews, count: options.reviews, run };
+  };
+  const target = targetOf(service, port);
   const results: LoadResult[] = [];
-  for (let round = 1; round <= options.rounds; round++) {
-    for (const load of loads) {
-      progress.at(`${profile}: ${load.title}, ${load.atOnce} at once, round ${round}`);
-      results.push(await measureLoad(target, load, { round, count: options.reviews }));
-    }
-  }
+  for (let round = 1; round <= options.rounds; round++) results.push(...(await measureLoads(target, profile, round)));
   progress.at(`${profile}: concurrent reviews of valid and invalid policies`);
   const comparison = await compareAnswers(target);
   const { reads } = countRequests(await service.requests.read());
   const { rssMb, peakMb } = service.read();
   await service.stop();
 
-  progress.at(`${profile}: measuring the bare server`);
-  const args = [files.certFile, files.keyFile, String(barePort)];
+  const bareArgs = [...certificateFlags(cluster), String(barePort)];
   const log = join(cluster.directory, "bare-server.log");
-  const bare = run.use(createMeasuredService({ script: scripts.bareServer, args, log, fail }));
+  const bare = run.use(createMeasuredService({ script: scripts.bareServer, args: bareArgs, log, fail }));
   await bare.start(signal);
-  const bareTarget = { ...target, service: bare, client: run.use(createReviewClient(barePort, files.ca)) };
-  const baseline: LoadResult[] = [];
-  for (const load of loads) baseline.push(await measureLoad(bareTarget, load, { round: 1, count: options.reviews }));
+  const baseline = await measureLoads(targetOf(bare, barePort), `${profile}, bare server`, 1);
   const result: ProfileResult = {
     profile,
     policies,
@@ -305,39 +292,46 @@ const loads: readonly Load[] = [1, 8].flatMap((atOnce) => [
 /** A server and a client that is connected to it. */
 interface Target {
   readonly service: MeasuredService;
-  readonly client: ReviewClient;
+  readonly client: PlainClient;
   readonly reviews: Reviews;
-  readonly signal: AbortSignal;
+  /** Number of reviews of each load. */
+  readonly count: number;
+  readonly run: Run;
 }
 
 /** Number of reviews before the measurement, in which connections are opened and code is compiled. */
 const warmUp = 20;
 
-/** Measures the latency of each review and the server's CPU time. */
-async function measureLoad(
-  { service, client, reviews, signal }: Target,
-  { title, path, atOnce, review }: Load,
-  { round, count }: { readonly round: number; readonly count: number },
-): Promise<LoadResult> {
-  const times: number[] = [];
-  let wrong = 0;
-  const first = round * (count + warmUp);
-  const send = (from: number, length: number) =>
-    mapConcurrently([...Array(length).keys()], atOnce, async (index) => {
-      signal.throwIfAborted();
-      const { text, allowed } = review(reviews, first + from + index);
-      const answer = await client.ask(path, text);
-      times.push(answer.ms);
-      if (answer.allowed !== allowed) wrong += 1;
-    });
-  await send(0, warmUp);
-  times.length = 0;
-  const before = service.read().cpuSeconds;
-  await send(warmUp, count);
-  const cpuSeconds = ((service.read().cpuSeconds - before) / count) * 100;
-  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
-  return { title, atOnce, round, p50, p99, max: Math.max(...times), cpuSeconds, wrong };
+/** Measures the latency of each review and the server's CPU time, of each load. */
+async function measureLoads(target: Target, what: string, round: number): Promise<readonly LoadResult[]> {
+  const { service, client, reviews, count, run } = target;
+  const results: LoadResult[] = [];
+  for (const { title, path, atOnce, review } of loads) {
+    run.progress.at(`${what}: ${title}, ${atOnce} at once, round ${round}`);
+    const times: number[] = [];
+    let wrong = 0;
+    const first = round * (count + warmUp);
+    const send = (from: number, length: number) =>
+      mapConcurrently([...Array(length).keys()], atOnce, async (index) => {
+        run.signal.throwIfAborted();
+        const { text, allowed } = review(reviews, first + from + index);
+        const answer = await askReview(client, path, text);
+        times.push(answer.ms);
+        if (answer.allowed !== allowed) wrong += 1;
+      });
+    await send(0, warmUp);
+    times.length = 0;
+    const before = service.read().cpuSeconds;
+    await send(warmUp, count);
+    const cpuSeconds = ((service.read().cpuSeconds - before) / count) * 100;
+    const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
+    results.push({ title, atOnce, round, p50, p99, max: Math.max(...times), cpuSeconds, wrong });
+  }
+  return results;
 }
+
+/** More than any load sends. */
+const mostAtOnce = 16;
 
 const different = 96;
 const times = 5;
@@ -349,61 +343,41 @@ const stride = 37;
  * Checks that concurrent reviews get the same answers as single ones. Upstream admits an invalid policy if it reviews a
  * valid one at the same time (sriov-operator.md M-26).
  */
-async function compareAnswers({ client, reviews, signal }: Target): Promise<AnswerComparison> {
+async function compareAnswers({ client, reviews, run: { signal } }: Target): Promise<AnswerComparison> {
   const mixed = Array.from({ length: different }, (_, index) => reviews.mixed(index));
   const alone: ReviewAnswer[] = [];
   let wrong = 0;
   let otherWarnings = 0;
   for (const { text, allowed } of mixed) {
     signal.throwIfAborted();
-    const answer = await client.ask(paths.validate, text);
+    const answer = await askReview(client, paths.validate, text);
     alone.push(answer);
     if (answer.allowed !== allowed) wrong += 1;
   }
   const order = Array.from({ length: different * times }, (_, place) => (place * stride) % different);
-  await mapConcurrently(order, 16, async (index) => {
+  await mapConcurrently(order, mostAtOnce, async (index) => {
     signal.throwIfAborted();
-    const answer = await client.ask(paths.validate, mixed[index]?.text ?? "");
+    const answer = await askReview(client, paths.validate, mixed[index]?.text ?? "");
     if (answer.decision !== alone[index]?.decision) wrong += 1;
     if (answer.warnings !== alone[index]?.warnings) otherWarnings += 1;
   });
   return { reviews: different * (times + 1), wrong, otherWarnings };
 }
 
-/** Writes a certificate for both servers, which is valid longer than any run. */
-async function writeCertificate({ directory }: BenchCluster) {
-  const [hourMs, nowMs] = [3_600_000, Date.now()];
-  const validity = { notBefore: new Date(nowMs - hourMs), notAfter: new Date(nowMs + 48 * hourMs) };
-  const { ca, cert, key } = await issueCertificate({ names: ["127.0.0.1"], ...validity });
-  const [certFile, keyFile] = [join(directory, "server.crt"), join(directory, "server.key")];
-  await writeFile(certFile, cert);
-  await writeFile(keyFile, key, { mode: 0o600 });
-  return { certFile, keyFile, ca };
-}
-
 /** Creates the objects that exist when the webhook starts. Returns the number of policies. */
-async function fillCluster(
-  name: WebhookProfileName,
-  options: Options,
-  { run, cluster: { admin } }: { readonly run: Run; readonly cluster: BenchCluster },
-): Promise<number> {
-  const profile = webhookProfiles[name];
+async function fillCluster(name: ProfileName, options: Options, run: Run, admin: PlainClient): Promise<number> {
+  const profile = profiles[name];
   const count = options.nodes;
-  const metadata = { name: operatorConfigName, namespace: operatorNamespace };
-  await admin.create(sriovOperatorConfigs, { apiVersion, kind: "SriovOperatorConfig", metadata, spec: {} });
+  await admin.create(sriovOperatorConfigs, { metadata: configMetadata, spec: {} });
   await forEachIndex(run, { what: "creating nodes", count }, (index) => admin.create(nodeType, nodeObject(index)));
   await forEachIndex(run, { what: "reporting their network cards", count }, async (index) => {
-    const { status: reported, ...state } = reportedState(profile, operatorNamespace, index);
-    const status = { ...reported, interfaces: reportedInterfaces(profile, index) };
-    await admin.create(sriovNetworkNodeStates, state);
-    const path = objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace: operatorNamespace }, "status");
-    await admin.merge(path, { status });
+    const metadata = { name: nodeName(index), namespace: operatorNamespace };
+    await admin.create(sriovNetworkNodeStates, { metadata });
+    const status = { interfaces: interfacesOf(profile, index), syncStatus: "Succeeded", lastSyncError: "" };
+    await admin.merge(objectPath(sriovNetworkNodeStates, metadata, "status"), { status });
   });
   // As many policies as fit without overlap: 20 on six PFs, 10 on two.
-  const policies: readonly SriovNetworkNodePolicy[] = [
-    firstPolicy(profile.numVfs),
-    ...morePolicies(profile, profile.pfs > 2 ? 19 : 9),
-  ];
+  const policies = [firstPolicy(profile.numVfs), ...morePolicies(profile, profile.pfs > 2 ? 19 : 9)];
   run.progress.at("creating policies");
   await mapConcurrently(policies, 32, (policy) => admin.create(sriovNetworkNodePolicies, policy));
   const resources = policies.map(({ spec }) => spec.resourceName);
@@ -421,8 +395,6 @@ function podObject(index: number, nodes: number, resources: readonly string[]) {
   const resource = index % podsPerUser === 0 ? resources[(index / podsPerUser) % resources.length] : undefined;
   const limits = { cpu: "500m", memory: "256Mi", ...(resource && { [`openshift.io/${resource}`]: "1" }) };
   return {
-    apiVersion: "v1",
-    kind: "Pod",
     metadata: {
       name: `pod-${index}`,
       namespace: "default",

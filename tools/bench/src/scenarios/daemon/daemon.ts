@@ -11,12 +11,12 @@ import { listCounts, total } from "../../harness/requests.ts";
 import type { Run } from "../../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../../harness/scenario.ts";
 import type { Cost } from "../../harness/step.ts";
-import { bestOf, measureBaseline, runInGuest, type KernelTimes } from "./baseline.ts";
+import { bestOf, parseTimes, runInGuest, type KernelTimes } from "./baseline.ts";
 import { createGuestDaemon, createGuestShare, guestHealthPort } from "./guest-daemon.ts";
 import { hosts, nativeNics, zeroToFour, type Host, type HostName } from "./hosts.ts";
-import { measureHost, type ChangeResult, type HostFigures, type StartResult } from "./measure-host.ts";
+import { measureHost, type DaemonResult, type HostFigures } from "./measure-host.ts";
 import { createNativeDaemon } from "./native-daemon.ts";
-import { nodeUnderTest, type DaemonUnderTest } from "./node-under-test.ts";
+import type { DaemonUnderTest } from "./node-under-test.ts";
 
 export interface DaemonFigures extends HostFigures, Omit<CommonFigures, "stopSeconds"> {
   readonly host: HostName;
@@ -27,8 +27,7 @@ export interface DaemonFigures extends HostFigures, Omit<CommonFigures, "stopSec
 export const daemon = defineScenario({
   name: "daemon",
   summary: "the config daemon of one node, on the fake kernel or (--vm) on a real kernel",
-  about:
-    "Measures the config daemon of one node with a real API server. The baseline is the time that the kernel alone needs.",
+  baseline: "the time that the kernel alone needs",
   options: {
     vm: { help: "use a real kernel with igb in the VM lab instead of the fake kernel", flag: true },
     ovs: {
@@ -51,80 +50,82 @@ export const daemon = defineScenario({
 
   async measure(options, run): Promise<DaemonFigures> {
     const host = hostOf(options);
-    const cluster = await startBenchCluster(run, { namespaces: [nodeUnderTest.namespace] });
+    const cluster = await startBenchCluster(run);
     const measured = await measure(run, cluster, { ...options, host: hosts[host] });
     return { host, versions: cluster.versions, ...measured };
   },
 
   goals(figures) {
-    const { starts, changes, refusals, flaps, idle, peakMb, host } = figures;
+    const { results, peakMb, host } = figures;
     const { limits } = hosts[host];
+    const of = (what: DaemonResult["what"]) => results.filter((result) => result.what === what);
+    const byTitle = (what: DaemonResult["what"]) => [...Map.groupBy(of(what), ({ title }) => title)];
     const all = ({ requests }: Cost) => total(requests.writes) + total(requests.reads);
     const forks = ({ childFaults }: Cost) => (childFaults === 0 ? 0 : 1);
     return [
       // Other work, and an emulator that must first translate the code, only make a start slower.
-      ...[...Map.groupBy(starts, ({ title }) => title)].map(([title, rounds]) =>
-        atMost(title, Math.min(...rounds.map(({ seconds }) => seconds)), startSeconds, "s"),
-      ),
-      ...[...Map.groupBy(changes, ({ title }) => title)].flatMap(([title, rounds]) =>
-        changeGoals(title, rounds, figures),
-      ),
-      ...changes.flatMap((change) => [
+      ...byTitle("start").map(([title, rounds]) => atMost(title, best(rounds), startSeconds, "s")),
+      ...byTitle("change").flatMap(([title, rounds]) => changeGoals(title, rounds, figures)),
+      ...of("change").flatMap((change) => [
         atMost(`${change.title} (${change.round}), forks`, forks(change), 0, ""),
         atMost(`${change.title} (${change.round}), requests`, all(change), limits.requests, ""),
       ]),
-      ...refusals.flatMap(({ title, shownSeconds, isAnythingDestroyed }) => [
-        atMost(`${title}, error shown`, shownSeconds, refusalSeconds, "s"),
-        atMost(`${title}, working VFs destroyed`, isAnythingDestroyed ? 1 : 0, 0, ""),
+      ...of("refusal").flatMap(({ title, seconds, isAnythingDestroyed }) => [
+        atMost(`${title}, error shown`, seconds, refusalSeconds, "s"),
+        atMost(`${title}, working VFs destroyed`, isAnythingDestroyed === false ? 0 : 1, 0, ""),
       ]),
-      ...flaps.flatMap(({ title, requests }) => [
+      ...of("flap").flatMap(({ title, requests }) => [
         atMost(`${title}, writes`, total(requests.writes), 1, ""),
         atMost(`${title}, reads`, total(requests.reads), 0, ""),
       ]),
-      atMost("idle, CPU", inTicks(idle.cpuSeconds), idle.seconds * idleShare + clockTick, "s"),
-      atMost("idle, requests", all(idle), 0, ""),
-      atMost("idle, forks", forks(idle), 0, ""),
+      ...of("idle").flatMap((idle) => [
+        atMost("idle, CPU", inTicks(idle.cpuSeconds), (idle.seconds ?? 0) * idleShare + clockTick, "s"),
+        atMost("idle, requests", all(idle), 0, ""),
+        atMost("idle, forks", forks(idle), 0, ""),
+      ]),
       atMost("peak RSS", peakMb, limits.rssMb, "MB"),
     ];
   },
 
-  render({ host, kernelTimes, starts, changes, refusals, flaps, idle, peakMb }) {
+  render({ host, kernelTimes, results, peakMb }) {
+    const of = (...kinds: readonly DaemonResult["what"][]) =>
+      kinds.flatMap((kind) => results.filter(({ what }) => what === kind));
     return [
       `Config daemon on the ${host}`,
       "Seconds from the change of the spec at the API server; CPU, forks and requests of the daemon until it is idle again",
       "",
       renderTable(
         ["change", "kernel alone", "and udev", "first write", "Succeeded", "ratio", ...costHead],
-        changes.map((change) => {
+        of("change").map((change) => {
           const kernel = kernelTimes[change.title];
-          const { settledSeconds, firstWriteSeconds } = change;
-          const times = [kernel?.seconds, kernel?.withUdevSeconds, firstWriteSeconds, settledSeconds].map(showSeconds);
-          return [titleOf(change), ...times, showRatio(settledSeconds, kernel?.seconds), ...costCells(change)];
+          const { seconds, firstWriteSeconds } = change;
+          const times = [kernel?.seconds, kernel?.withUdevSeconds, firstWriteSeconds, seconds].map(showSeconds);
+          return [titleOf(change), ...times, showRatio(seconds, kernel?.seconds), ...costCells(change)];
         }),
       ),
       "",
       renderTable(
         ["", "time", "RSS", "working VFs", ...costHead],
-        [
-          ...starts.map((start) => [
-            `${titleOf(start)}, until the NICs are shown`,
-            ...[showSeconds(start.seconds), showMb(start.rssMb), "", ...costCells(start)],
-          ]),
-          ["idle", showSeconds(idle.seconds), showMb(idle.rssMb), "", ...costCells(idle)],
-          ...flaps.map((flap) => [flap.title, "", "", "", ...costCells(flap)]),
-          ...refusals.map((refusal) => [
-            `${refusal.title}, until Failed is shown`,
-            ...[showSeconds(refusal.shownSeconds), "", refusal.isAnythingDestroyed ? "destroyed" : "untouched"],
-            ...costCells(refusal),
-          ]),
-        ],
+        of("start", "idle", "flap", "refusal").map((result) => {
+          const { what, seconds, rssMb, isAnythingDestroyed } = result;
+          const time = seconds === undefined ? "" : showSeconds(seconds);
+          const vfs = isAnythingDestroyed === undefined ? "" : isAnythingDestroyed ? "destroyed" : "untouched";
+          const rss = what === "start" || what === "idle" ? showMb(rssMb) : "";
+          return [`${titleOf(result)}${until[what] ?? ""}`, time, rss, vfs, ...costCells(result)];
+        }),
       ),
       "",
-      ...refusals.map(({ title, words }) => `${title}: "${words}"`),
+      ...of("refusal").map(({ title, words = "" }) => `${title}: "${words}"`),
       `Peak RSS ${showMb(peakMb)}`,
     ];
   },
 });
+
+/** What ends the time of a row. */
+const until: Partial<Record<DaemonResult["what"], string>> = {
+  start: ", until the NICs are shown",
+  refusal: ", until Failed is shown",
+};
 
 /** Returns the host that the options ask for. */
 export function hostOf(options: {
@@ -144,7 +145,7 @@ function costCells({ cpuSeconds, childFaults, requests }: Cost): readonly string
   return [showSeconds(cpuSeconds), forks, listCounts({ ...requests.writes, ...requests.reads })];
 }
 
-function titleOf({ title, round }: StartResult | ChangeResult): string {
+function titleOf({ title, round }: DaemonResult): string {
   return round === 1 ? title : `${title} (${round})`;
 }
 
@@ -161,20 +162,23 @@ function inTicks(seconds: number): number {
   return Math.round(seconds / clockTick) * clockTick;
 }
 
-/** Compares the best of all rounds, because other work on the machine only makes a round slower. */
+/** The shortest time of all rounds, because other work on the machine only makes a round slower. */
+function best(rounds: readonly DaemonResult[]): number {
+  return Math.min(...rounds.map(({ seconds = Number.NaN }) => seconds));
+}
+
 function changeGoals(
   title: string,
-  rounds: readonly ChangeResult[],
+  rounds: readonly DaemonResult[],
   { kernelTimes, host }: DaemonFigures,
 ): readonly Goal[] {
   const { timesKernel, ownSeconds } = hosts[host].limits;
   const kernel = kernelTimes[title];
-  const settled = Math.min(...rounds.map(({ settledSeconds }) => settledSeconds));
   const cpu = Math.min(...rounds.map(({ cpuSeconds }) => cpuSeconds));
   const limit = (kernel?.withUdevSeconds ?? 0) * timesKernel + ownSeconds;
   return [
     // Without the time of the kernel, only the CPU time has a goal.
-    ...(ownSeconds === 0 && kernel === undefined ? [] : [atMost(`${title}, Succeeded`, settled, limit, "s")]),
+    ...(ownSeconds === 0 && kernel === undefined ? [] : [atMost(`${title}, Succeeded`, best(rounds), limit, "s")]),
     ...(title === zeroToFour ? [atMost(`${title}, CPU`, cpu, changeCpuSeconds, "s")] : []),
   ];
 }
@@ -212,11 +216,12 @@ async function measureInGuest(
   if (about.prepare !== undefined) await runInGuest(guest, about.prepare, signal);
   const profile = { cpuProf: cpuProf !== undefined };
   const inGuest = await createGuestDaemon(run, cluster, { guest, share, healthPort, ...profile, ...about.daemon });
+  const measureBaseline = async (): Promise<KernelTimes> => parseTimes(await runInGuest(guest, about.baseline, signal));
   progress.at("measuring the baseline, before the daemon");
-  const before = await measureBaseline(guest, about.baseline, signal);
+  const before = await measureBaseline();
   const figures = await measureHost(run, inGuest, { ...options, plan: host.plan }).catch(rethrowWithLog(inGuest));
   progress.at("measuring the baseline, after the daemon");
-  const after = await measureBaseline(guest, about.baseline, signal).catch((error: unknown) => {
+  const after = await measureBaseline().catch((error: unknown) => {
     // QEMU 10.0 sometimes crashes here (iotlb_to_section: Assertion failed). The first measurement is still valid.
     writeToStderr(`the second measurement of the baseline failed: ${String(error)}`);
     return before;

@@ -14,6 +14,7 @@ import type { BenchCluster } from "../../cluster/bench-cluster.ts";
 import { parseMemory, parseStat } from "../../harness/proc.ts";
 import { BenchError, untilReady, type Run } from "../../harness/run.ts";
 import { buildApp } from "../../harness/service.ts";
+import { runInGuest } from "./baseline.ts";
 import { createNodeUnderTest, nodeUnderTest, type DaemonUnderTest, type MeasuredKind } from "./node-under-test.ts";
 
 export interface GuestDaemonOptions {
@@ -52,6 +53,7 @@ export async function createGuestDaemon(
   const node = await createNodeUnderTest(run, cluster, options.kind);
   const user = await cluster.user("daemon");
   await writeAccount(join(share, "serviceaccount"), user.pod);
+  const inGuest = (script: string) => runInGuest(guest, script, run.signal);
   // As in an image: from a disk of the guest, and not over 9p, where each file takes many times as long to open.
   await inGuest(`cp -r /share ${program}`);
   await inGuest(`mkdir -p ${dirname(accountDirectory)} && cp -r /share/serviceaccount ${accountDirectory}`);
@@ -111,12 +113,6 @@ export async function createGuestDaemon(
     logEnd: () => words,
     firstWriteMs: () => undefined,
   };
-
-  async function inGuest(command: string): Promise<string> {
-    const { code, stdout, stderr } = await guest.exec(command, { signal: run.signal });
-    if (code !== 0) throw new BenchError("ended", `in the guest, ${command}: ${code}, ${stderr}`);
-    return stdout;
-  }
 }
 
 /** Writes the files of the service account. */

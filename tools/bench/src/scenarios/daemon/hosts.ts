@@ -3,7 +3,6 @@
 import type { AfxdpInterfaceSpec, Bridges, InterfaceSpec } from "@switchyard/api";
 import { ice } from "@switchyard/host/testing";
 import type { MachineOptions } from "@switchyard/vm-lab";
-import type { Baseline } from "./baseline.ts";
 import type { GuestDaemonOptions } from "./guest-daemon.ts";
 import type { NodeInterface } from "./node-under-test.ts";
 
@@ -50,7 +49,11 @@ export interface Host {
   readonly plan: HostPlan;
   /** Absent for the fake kernel, which runs in this process. */
   readonly guest?: {
-    readonly baseline: Baseline;
+    /**
+     * A shell script that makes the same changes without the daemon. It starts and ends without VFs, and prints a line for each
+     * change (see parseTimes).
+     */
+    readonly baseline: string;
     /** A script that runs once, after the boot. */
     readonly prepare?: string;
     readonly machine?: MachineOptions;
@@ -67,13 +70,6 @@ const secondPf = "0000:01:00.1";
 
 /** The title of the change whose CPU time has a goal. */
 export const zeroToFour = "0 -> 4 on one PF";
-
-const igbTitles = {
-  zeroToFour,
-  fourToSix: "4 -> 6 on one PF",
-  sixToZero: "6 -> 0 on one PF",
-  twoPfs: "0 -> 4 on two PFs",
-};
 
 /** The spec of a PF whose VFs are all in one group. */
 function pf(pciAddress: string, numVfs: number, more: Partial<InterfaceSpec> = {}): InterfaceSpec {
@@ -108,10 +104,10 @@ const native: HostPlan = {
 const igb: HostPlan = {
   firstStart: "start, no VFs",
   rounds: [
-    { title: igbTitles.zeroToFour, interfaces: [pf(firstPf, 4)] },
-    { title: igbTitles.fourToSix, interfaces: [pf(firstPf, 6)] },
-    { title: igbTitles.sixToZero, interfaces: [] },
-    { title: igbTitles.twoPfs, interfaces: [pf(firstPf, 4), pf(secondPf, 4)] },
+    { title: zeroToFour, interfaces: [pf(firstPf, 4)] },
+    { title: "4 -> 6 on one PF", interfaces: [pf(firstPf, 6)] },
+    { title: "6 -> 0 on one PF", interfaces: [] },
+    { title: "0 -> 4 on two PFs", interfaces: [pf(firstPf, 4), pf(secondPf, 4)] },
   ],
   reset: { title: "reset of both PFs", interfaces: [], isHidden: true },
   then: [
@@ -136,13 +132,13 @@ set -e
 pf0=/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs
 pf1=/sys/bus/pci/devices/0000:01:00.1/sriov_numvfs
 now() { read -r now _ </proc/uptime; }
-tell() { now; wrote=$now; udevadm settle; now; echo "$1 $begin $wrote $now"; sleep 2; }
+tell() { now; wrote=$now; udevadm settle; now; echo "$begin $wrote $now $1"; sleep 2; }
 link() { for device in 0000:01:00.0 0000:01:00.1; do ip link set $(ls /sys/bus/pci/devices/$device/net) $1; done; }
 udevadm settle; link up; sleep 2
-now; begin=$now; echo 4 >$pf0; tell zeroToFour
-now; begin=$now; echo 0 >$pf0; echo 6 >$pf0; tell fourToSix
-now; begin=$now; echo 0 >$pf0; tell sixToZero
-now; begin=$now; echo 4 >$pf0 & echo 4 >$pf1; wait; tell twoPfs
+now; begin=$now; echo 4 >$pf0; tell "${zeroToFour}"
+now; begin=$now; echo 0 >$pf0; echo 6 >$pf0; tell "4 -> 6 on one PF"
+now; begin=$now; echo 0 >$pf0; tell "6 -> 0 on one PF"
+now; begin=$now; echo 4 >$pf0 & echo 4 >$pf1; wait; tell "0 -> 4 on two PFs"
 echo 0 >$pf0; echo 0 >$pf1; link down; udevadm settle; sleep 2
 `;
 
@@ -193,7 +189,7 @@ for vf in $vfs; do echo $vf >/sys/bus/pci/drivers/igbvf/bind; done
 ovs-vsctl add-br ${ovsBridge} -- add-port ${ovsBridge} $name
 now; wrote=$now
 udevadm settle
-now; echo "withBridge $begin $wrote $now"
+now; echo "$begin $wrote $now ${withBridge}"
 ovs-vsctl del-br ${ovsBridge}
 devlink dev eswitch set pci/${firstPf} mode legacy
 echo 0 >$device/sriov_numvfs
@@ -206,7 +202,7 @@ udevadm settle; sleep 2
 const mostSfs = 64;
 const fewSfs = 4;
 
-const subfunctionTitles = { toMost: `0 -> ${mostSfs} subfunctions`, toNone: `${mostSfs} -> 0 subfunctions` };
+const [toMost, toNone] = [`0 -> ${mostSfs} subfunctions`, `${mostSfs} -> 0 subfunctions`];
 
 function sfs(numSfs: number): readonly AfxdpInterfaceSpec[] {
   return [{ pciAddress: firstPf, mode: "subfunction", poolName: "bench", numSfs }];
@@ -216,8 +212,8 @@ function sfs(numSfs: number): readonly AfxdpInterfaceSpec[] {
 const subfunctions: HostPlan = {
   firstStart: "start, no subfunctions",
   rounds: [
-    { title: subfunctionTitles.toMost, interfaces: sfs(mostSfs) },
-    { title: subfunctionTitles.toNone, interfaces: [] },
+    { title: toMost, interfaces: sfs(mostSfs) },
+    { title: toNone, interfaces: [] },
   ],
   reset: { title: "reset of the PF", interfaces: [] },
   then: [
@@ -250,7 +246,7 @@ while [ $n -lt ${mostSfs} ]; do
 done
 now; wrote=$now
 udevadm settle
-now; echo "toMost $begin $wrote $now"
+now; echo "$begin $wrote $now ${toMost}"
 sleep 2
 now; begin=$now
 for port in $ports; do
@@ -260,7 +256,7 @@ done
 devlink dev eswitch set pci/${firstPf} mode legacy
 now; wrote=$now
 udevadm settle
-now; echo "toNone $begin $wrote $now"
+now; echo "$begin $wrote $now ${toNone}"
 sleep 2
 `;
 
@@ -270,13 +266,13 @@ export const hosts = {
   "VM lab, igb": {
     limits: { timesKernel: 1.3, ownSeconds: 0.5, rssMb: 65, requests: 4 },
     plan: igb,
-    guest: { baseline: { script: igbScript, titles: igbTitles } },
+    guest: { baseline: igbScript },
   },
   "VM lab, igbsw and Open vSwitch": {
     limits: { timesKernel: 1.3, ownSeconds: 0, rssMb: 70, requests: 4 },
     plan: ovs,
     guest: {
-      baseline: { script: ovsScript, titles: { withBridge } },
+      baseline: ovsScript,
       prepare: startOvs,
       machine: { driver: "igbsw" },
       daemon: { flags: ["--manage-software-bridges", "--ovsdb-socket-path", "unix:///var/run/openvswitch/db.sock"] },
@@ -287,7 +283,7 @@ export const hosts = {
     limits: { timesKernel: 1.3, ownSeconds: 0, rssMb: 70, requests: 5 },
     plan: subfunctions,
     guest: {
-      baseline: { script: subfunctionsScript, titles: subfunctionTitles },
+      baseline: subfunctionsScript,
       machine: { driver: "igbsw" },
       // The working device is that of the first subfunction.
       daemon: { kind: "afxdp", workingDevice: "/sys/bus/auxiliary/devices/mlx5_core.sf.2/" },

@@ -7,16 +7,18 @@ import {
   afxdpNetworkNodeStates,
   afxdpOperatorConfigs,
   nodes,
-  operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
   type AfxdpInterfaceSpec,
   type Bridges,
   type InterfaceSpec,
+  type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { apiVersionOf, collectionPath, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
+import { objectPath, type KubeObject } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
 import type { BenchCluster } from "../../cluster/bench-cluster.ts";
-import { BenchError, until, type Run } from "../../harness/run.ts";
+import { configMetadata, operatorNamespace } from "../../cluster/nodes.ts";
+import type { Run } from "../../harness/run.ts";
 import type { Observed } from "../../harness/step.ts";
 
 /** The measured daemon, on the fake kernel or in a guest. Disposing it ends the daemon and its host. */
@@ -40,7 +42,7 @@ export interface DaemonUnderTest extends Observed {
   firstWriteMs(sinceMs: number): number | undefined;
 }
 
-export const nodeUnderTest = { name: "worker", namespace: "switchyard" } as const;
+export const nodeUnderTest = { name: "worker", namespace: operatorNamespace };
 
 /** The kind whose spec is changed and whose status is watched. */
 export type MeasuredKind = "sriov" | "afxdp";
@@ -81,76 +83,51 @@ export interface SeenStatus {
   readonly status: NodeStatus;
 }
 
-const types: Readonly<Record<MeasuredKind, ResourceType>> = {
-  sriov: sriovNetworkNodeStates,
-  afxdp: afxdpNetworkNodeStates,
-};
+const types = { sriov: sriovNetworkNodeStates, afxdp: afxdpNetworkNodeStates };
 
 /** Drains are off, because they would be measured with the daemon. The status is watched until the end of the run. */
 export async function createNodeUnderTest(
-  run: Run,
-  { admin }: BenchCluster,
+  { signal }: Run,
+  { admin, watch }: BenchCluster,
   kind: MeasuredKind = "sriov",
 ): Promise<NodeUnderTest> {
-  const { name, namespace } = nodeUnderTest;
   const type = types[kind];
-  const path = objectPath(type, nodeUnderTest);
-  const create = (of: ResourceType, metadata: { readonly name: string; readonly labels?: object }, spec?: object) =>
-    admin.create(of, {
-      apiVersion: apiVersionOf(of),
-      kind: of.kind,
-      metadata: { ...metadata, ...(of.namespaced && { namespace }) },
-      ...(spec && { spec }),
-    });
-  await create(nodes, { name, labels: { "kubernetes.io/os": "linux" } });
-  await create(sriovOperatorConfigs, { name: operatorConfigName }, { disableDrain: true });
+  const drainless = { metadata: configMetadata, spec: { disableDrain: true } };
+  await admin.create(nodes, { metadata: { name: nodeUnderTest.name, labels: { "kubernetes.io/os": "linux" } } });
+  await admin.create(sriovOperatorConfigs, drainless);
   if (kind === "afxdp") {
-    await create(afxdpOperatorConfigs, { name: operatorConfigName }, { disableDrain: true });
-    await create(sriovNetworkNodeStates, { name }, {}); // without it, the daemon is not ready
+    await admin.create(afxdpOperatorConfigs, drainless);
+    await admin.create(sriovNetworkNodeStates, { metadata: nodeUnderTest, spec: {} }); // without it, the daemon is not ready
   }
 
   const seen: SeenStatus[] = [];
+  const lastStatus = () => seen.at(-1)?.status ?? {};
   const order = async (interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<Order> => {
     const sentMs = performance.now();
-    const unselected = ownedExcept(interfaces, seen.at(-1)?.status ?? {});
-    const answer: unknown = JSON.parse(
-      await admin.apply("bench", type, {
-        apiVersion: apiVersionOf(type),
-        kind: type.kind,
-        metadata: nodeUnderTest,
-        spec: { interfaces, unselected, ...(bridges !== undefined && { bridges }) },
-      }),
-    );
-    return { generation: generationOf(answer), sentMs };
+    const unselected = ownedExcept(interfaces, lastStatus());
+    const spec = { interfaces, unselected, ...(bridges !== undefined && { bridges }) };
+    const answer = await admin.apply("bench", type, { metadata: nodeUnderTest, spec });
+    return { generation: (JSON.parse(answer) as SriovNetworkNodeState).metadata.generation ?? Number.NaN, sentMs };
   };
   await order([]);
+  const statusOf = ({ status = {} }: KubeObject & { readonly status?: NodeStatus }) => status;
+  await watch(type, statusOf, (status) => seen.push({ atMs: performance.now(), status }));
 
-  const end = new AbortController();
-  // Two hours, which is longer than any run.
-  const watchPath = `${collectionPath(type, namespace)}?watch=true&timeoutSeconds=7200`;
-  const followed = follow(await admin.watch({ path: watchPath }, end.signal), type, seen).catch((error: unknown) => {
-    if (!end.signal.aborted) run.fail(error);
-  });
-  run.use({
-    async [Symbol.asyncDispose]() {
-      end.abort();
-      await followed;
-    },
-  });
   return {
     order,
-    async when(what, { generation, sentMs }, isIt) {
-      const isAnswer = ({ atMs, status }: SeenStatus) =>
-        atMs >= sentMs && (status.observedGeneration ?? 0) >= generation && isIt(status);
-      await until(what, () => seen.some(isAnswer), { withinMs: 180_000, signal: run.signal, everyMs: 10 });
-      return seen.find(isAnswer)?.atMs ?? Number.NaN;
+    when(what, { generation, sentMs }, isIt) {
+      const find = () =>
+        seen.find(({ atMs, status }) => {
+          return atMs >= sentMs && (status.observedGeneration ?? 0) >= generation && isIt(status);
+        })?.atMs;
+      return eventually(what, find, { withinMs: 180_000, everyMs: 10, signal });
     },
     async clearStatus() {
-      await admin.merge(`${path}/status`, { status: null });
-      const isClear = () => seen.at(-1)?.status.interfaces === undefined;
-      await until("the node state without a status", isClear, { withinMs: 10_000, signal: run.signal, everyMs: 10 });
+      await admin.merge(objectPath(type, nodeUnderTest, "status"), { status: null });
+      const isClear = () => lastStatus().interfaces === undefined;
+      await eventually("the node state has no status", isClear, { withinMs: 10_000, everyMs: 10, signal });
     },
-    status: () => seen.at(-1)?.status ?? {},
+    status: lastStatus,
     seenSince: (sinceMs) => seen.filter(({ atMs }) => atMs >= sinceMs),
   };
 }
@@ -161,26 +138,4 @@ function ownedExcept(interfaces: readonly NodeInterface[], { interfaces: found =
   return found.flatMap(({ owned, pciAddress }) => {
     return owned === true && pciAddress !== undefined && !wanted.has(pciAddress) ? [pciAddress] : [];
   });
-}
-
-async function follow(lines: AsyncIterable<string>, type: ResourceType, seen: SeenStatus[]): Promise<void> {
-  for await (const line of lines) {
-    const event: unknown = JSON.parse(line);
-    const object = isRecord(event) ? event["object"] : undefined;
-    if (!isNodeState(object, type))
-      throw new BenchError("watch", `unexpected event in the watch of the node state: ${line.slice(0, 300)}`);
-    seen.push({ atMs: performance.now(), status: object.status ?? {} });
-  }
-  throw new BenchError("watch", "the watch of the node state ended");
-}
-
-/** Checks the metadata only, because the API server has validated the object against the schema. */
-function isNodeState(object: unknown, type: ResourceType): object is { readonly status?: NodeStatus } {
-  return isRecord(object) && object["apiVersion"] === apiVersionOf(type) && object["kind"] === type.kind;
-}
-
-function generationOf(answer: unknown): number {
-  const metadata = isRecord(answer) ? answer["metadata"] : undefined;
-  if (isRecord(metadata) && typeof metadata["generation"] === "number") return metadata["generation"];
-  throw new BenchError("refused", "the answer to a change of the spec has no generation");
 }
