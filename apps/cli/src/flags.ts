@@ -38,6 +38,15 @@ export interface Flags {
   readonly watch: boolean;
   readonly supported: boolean;
   readonly helmVersion: string | undefined;
+  readonly network: string | undefined;
+  readonly policy: string | undefined;
+  /** --node of verbs that take several. */
+  readonly nodes: readonly string[];
+  readonly isolatedFrom: string | undefined;
+  readonly throughput: boolean;
+  readonly image: string | undefined;
+  /** In seconds. */
+  readonly timeout: string;
   readonly help: boolean;
 }
 
@@ -139,6 +148,26 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     value: "VERSION",
     help: "Version of Helm that upgrades the release: the output of helm version --short.",
   },
+  network: { long: "network", value: "[NS/]NAME", help: "Verify this network, such as a SriovNetwork." },
+  policy: { long: "policy", value: "NAME", help: "Verify all networks with the resource of this policy." },
+  nodes: { long: "node", value: "NAME", multiple: true, help: "Verify only this node. Repeatable." },
+  isolatedFrom: {
+    long: "isolated-from",
+    value: "[NS/]NAME",
+    help: "Network in another VLAN, whose pods must not receive anything. By default, one with the same resource.",
+  },
+  throughput: { long: "throughput", help: "Also send a TCP stream for 5 seconds from pod to pod." },
+  image: {
+    long: "image",
+    value: "IMAGE",
+    help: "Image of the pods, with Node.js 22 or later as node in the PATH. By default, that of the config daemon.",
+  },
+  timeout: {
+    long: "timeout",
+    value: "SECONDS",
+    default: "120",
+    help: "Time for the pods to start, and again for them to send.",
+  },
   help: { long: "help", short: "h", help: "Print this help." },
 };
 
@@ -187,6 +216,13 @@ export function parseFlags(
     watch: isOn("watch"),
     supported: isOn("supported"),
     helmVersion: one("helmVersion"),
+    network: one("network"),
+    policy: one("policy"),
+    nodes: supported.includes("nodes") ? all("nodes") : [],
+    isolatedFrom: one("isolatedFrom"),
+    throughput: isOn("throughput"),
+    image: one("image"),
+    timeout: one("timeout") ?? "",
     help: isOn("help"),
   };
   return { flags, operands: positionals };

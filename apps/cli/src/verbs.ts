@@ -106,6 +106,26 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./verbs/status.ts")).status,
   },
   {
+    name: "verify",
+    summary: "Check a network between short-lived pods on the nodes of a cluster.",
+    about: [
+      "Creates two pods of the network on each node, and a third one of a network in another VLAN if there is one, as far as VFs are free. They send packets to each other on their node and to the next node. The pods are removed afterwards, also after Ctrl-C; those of a killed command end by themselves.",
+      "Checks, from the bottom up: scheduled, resource, attach, started, interface, link, mac, address, route, vlan, neighbour, ping, mtu, rdma and throughput. The first layer that fails is named with what to do.",
+      "It is the only verb that writes to a cluster. It uses the rights of the user: to create, read and delete pods in the namespace of the network, and to read their logs and events.",
+      "The exit code is 1 if a layer fails, or nothing could be checked.",
+    ],
+    examples: [
+      "switchyard verify --context lab --network fast",
+      "switchyard verify --context lab --policy fast --node worker-1 --throughput",
+      "switchyard verify --network fast -o html > verify.html",
+    ],
+    flags: [
+      ...(["network", "policy", "nodes", "isolatedFrom", "throughput", "image", "timeout"] as const),
+      ...(["context", "kubeconfig", "namespace", "resourcePrefix", "pageOutput"] as const),
+    ],
+    load: async () => (await import("./verbs/verify.ts")).verify,
+  },
+  {
     name: "vfs",
     summary: "List VFs, their settings, and the pods that have them.",
     about: [

@@ -56,6 +56,8 @@ export const labels = {
   ovnOffloadFiles: "switchyard.io/ovn-offload-files",
   /** On the pods with which `operator uninstall` gives hosts back: "host". */
   cleanup: "switchyard.io/cleanup",
+  /** On the pods of `switchyard verify`: the run that created them. */
+  verify: "switchyard.io/verify",
   /** On objects that a program has created, not a user: the program. */
   managedBy: "app.kubernetes.io/managed-by",
   /** On MachineConfigs of OpenShift: the role by which MachineConfigPools select them. */

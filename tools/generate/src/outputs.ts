@@ -11,6 +11,7 @@ import { pageName, toIndex, toPage } from "./api-docs.ts";
 import { chartFiles } from "./chart/chart-files.ts";
 import { toCrd, toYaml } from "./crd.ts";
 import { GenerateError } from "./generate-error.ts";
+import { probeSource, probeSourceFile } from "./probe-source.ts";
 import { referenceSource, referenceSourceFile } from "./reference/reference-source.ts";
 import { referencePages } from "./reference/reference.ts";
 import { readSources } from "./reference/sources.ts";
@@ -56,6 +57,7 @@ export function generate(root: string): Outputs {
     [referenceSourceFile, referenceSource(sources)],
     ["libs/api/src/schemas.gen.ts", toTypeScript(schemas)],
     ["libs/service/src/version.gen.ts", versionSource(version)],
+    [probeSourceFile, probeSource(root)],
   ]);
 }
 

@@ -7,6 +7,8 @@ import type { VfRow } from "../diagnosis/list-vfs.ts";
 import type { Snapshot } from "../diagnosis/snapshot.ts";
 import { countsOfResults, diagnosisSummary } from "../output/doctor-text.ts";
 import { summaryText } from "../output/plan-text.ts";
+import type { Verification } from "../verify/verify-network.ts";
+import { summaryOfChecks } from "../verify/verify-text.ts";
 import { createColours } from "../terminal.ts";
 import { pageText } from "../text.ts";
 import { findingGroups } from "./finding-groups.ts";
@@ -15,24 +17,26 @@ import { allColumns, mergedColumns } from "./pf-views.ts";
 import { planGroups } from "./plan-groups.ts";
 import { renderPage } from "./render-page.ts";
 import type { LabeledValue, Report } from "./report.ts";
+import { verificationViews } from "./verification-views.ts";
 
 export interface ReportParts {
-  readonly command: "doctor" | "plan" | "vfs";
+  readonly command: "doctor" | "plan" | "verify" | "vfs";
   /** The VFs to show. */
   readonly rows: readonly VfRow[];
   readonly diagnosis?: Diagnosis;
   readonly plans?: readonly PrintedNodePlan[];
   /** What nodes cannot apply, a line each. */
   readonly problems?: readonly string[];
+  readonly verifications?: readonly Verification[];
   /** The only node to show. */
   readonly node?: string | undefined;
 }
 
-const titles = { doctor: "Diagnosis", plan: "Plan", vfs: "VFs" };
+const titles = { doctor: "Diagnosis", plan: "Plan", verify: "Verification", vfs: "VFs" };
 
 /** The page of vfs has a row for each VF, and only PFs of `rows`. */
 export function buildReport(snapshot: Snapshot, parts: ReportParts): Report {
-  const { command, rows, diagnosis, plans, problems = [], node } = parts;
+  const { command, rows, diagnosis, plans, problems = [], verifications, node } = parts;
   const isList = command === "vfs";
   const columns = isList ? allColumns : mergedColumns;
   const nodes = nodeViews(snapshot, {
@@ -50,12 +54,14 @@ export function buildReport(snapshot: Snapshot, parts: ReportParts): Report {
       results: countsOfResults(diagnosis),
     }),
     ...(plans !== undefined && { plans: planGroups(plans), problems: problems.map(pageText) }),
+    ...(verifications !== undefined && { verifications: verificationViews(verifications) }),
     columns: columns.map(({ head }) => head),
     nodes,
   };
 }
 
-function summaryOf({ command, rows, diagnosis, plans = [] }: ReportParts, nodes: number): string {
+function summaryOf({ command, rows, diagnosis, plans = [], verifications }: ReportParts, nodes: number): string {
+  if (verifications !== undefined) return summaryOfChecks(verifications.flatMap(({ checks }) => checks));
   if (diagnosis !== undefined && command === "doctor") return diagnosisSummary(diagnosis);
   if (command === "plan") return summaryText(summarize(plans), plain).trim();
   const inPods = rows.filter(({ pod }) => pod !== undefined).length;

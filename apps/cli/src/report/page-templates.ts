@@ -71,6 +71,14 @@ export const pageTemplates = {
 <% }) %><% if (it.more) { %><p>Further nodes that change, each with other steps: <%= it.more %>. <code>switchyard plan --node NAME</code> shows one.</p>
 <% } %>`,
 
+  verification: `<% it.networks.forEach((network) => { %><h3><%= network.title %></h3>
+<div class="scroll" tabindex="0" role="region" aria-label="Checks of <%= network.title %>"><table><caption><%= network.table.title %></caption><thead><tr><% network.table.heads.forEach((head) => { %><th scope="col"><%= head %></th><% }) %></tr></thead><tbody><% network.table.rows.forEach((row) => { %><tr><% row.forEach((cell) => { %><td><%= cell %></td><% }) %></tr>
+<% }) %></tbody></table></div>
+<% network.failures.forEach((failure) => { %><div class="panel error"><h4><span class="sign error"><%= it.signs.error %></span> <%= failure.place %>: failed at <%= failure.layer %></h4>
+<ul><% failure.lines.forEach((line) => { %><li><b><%= line.sign %></b> <%= line.layer %>: <%= line.text %><% if (line.next) { %> Next: <%= line.next %><% } %></li>
+<% }) %></ul></div>
+<% }) %><% }) %>`,
+
   tiles: `<% if (it.nodes.length === 0) { %><p>No nodes in the input.</p>
 <% } else { %><ul class="keys" aria-label="States of nodes"><% it.counts.forEach((count) => { %><li class="<%= count.health %>"><span class="sign"><%= it.signs[count.health] %></span> <%= count.nodes %> <%= count.words %></li><% }) %></ul>
 <ul class="tiles"><% it.nodes.forEach((node) => { %><li class="<%= node.health %>"><span class="sign"><%= it.signs[node.health] %></span> <% if (node.id) { %><a href="#<%= node.id %>"><%= node.name %></a><% } else { %><%= node.name %><% } %></li>

@@ -60,12 +60,15 @@ export function renderPage(report: Report): string {
 
 /** `ids` are those of the drawings of nodes. */
 function textSections(report: Report, ids: ReadonlyMap<string, string>): readonly Section[] {
-  const { findings, plans, problems = [], nodes } = report;
+  const { findings, plans, problems = [], verifications, nodes } = report;
   return [
     ...(findings === undefined
       ? []
       : [{ id: "findings", title: "Findings", html: findingsHtml(findings, ids) + resultsHtml(report) }]),
     ...(plans === undefined ? [] : [{ id: "plan", title: "Plan", html: planHtml(plans, problems) }]),
+    ...(verifications === undefined
+      ? []
+      : [{ id: "checks", title: "Checks", html: fill("verification", { networks: verifications, signs }) }]),
     { id: "fleet", title: "Nodes", html: tilesHtml(nodes, ids) },
   ];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Report is what the HTML page of plan, doctor and vfs says, without any HTML. Texts are short and without control characters. */
+/** Report is what the HTML page of plan, doctor, verify and vfs says, without any HTML. Texts are short and without control characters. */
 import type { Impact } from "@switchyard/plan";
 import type { Severity } from "../diagnosis/finding-catalogue.ts";
 import type { ResultCounts } from "../output/doctor-text.ts";
@@ -18,6 +18,8 @@ export interface Report {
   readonly plans?: readonly PlanGroup[];
   /** What nodes cannot apply. */
   readonly problems?: readonly string[];
+  /** What pods on the nodes found out. Absent if the command creates no pods. */
+  readonly verifications?: readonly VerificationView[];
   /** Heads of the columns of VfRangeView.cells. */
   readonly columns: readonly string[];
   /** Nodes with errors first, then by name. */
@@ -58,6 +60,27 @@ export interface PlanGroup {
   readonly reasons: readonly { readonly field: string; readonly text: string }[];
   /** Which pods are evicted, a sentence each. Empty if the pods are not known. */
   readonly pods: readonly string[];
+}
+
+/** The checks of one network. */
+export interface VerificationView {
+  /** "SriovNetwork default/fast: resource openshift.io/fast, VLAN 100". */
+  readonly title: string;
+  readonly table: TableView;
+  readonly failures: readonly FailureView[];
+}
+
+/** The layers of a check that failed, or of those that are not shown. */
+export interface FailureView {
+  /** "w1 -> w2". */
+  readonly place: string;
+  readonly layer: string;
+  readonly lines: readonly {
+    readonly sign: string;
+    readonly layer: string;
+    readonly text: string;
+    readonly next?: string;
+  }[];
 }
 
 export interface StepView {

@@ -65,7 +65,8 @@ export class HttpTransport implements Transport {
         const serverMs = Date.parse(response.headers.date ?? "");
         if (!Number.isNaN(serverMs)) request.onServerTime?.(serverMs);
         if (request.onWarning !== undefined) readWarnings(response).forEach(request.onWarning);
-        return parseJson(await readAll(response), tried);
+        const text = await readAll(response);
+        return request.accept?.startsWith("text/") === true ? text : parseJson(text, tried);
       } finally {
         slots.give();
       }

@@ -25,7 +25,7 @@ export interface TransportRequest {
   readonly body?: unknown;
   /** "application/json" by default. */
   readonly contentType?: ContentType | undefined;
-  /** Media type of the response; "application/json" by default. */
+  /** Media type of the response; "application/json" by default. With one that starts with "text/", the result is the text. */
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Time limit from the call to the last byte of the response; 30 s by default. */
