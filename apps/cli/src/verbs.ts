@@ -75,6 +75,17 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./verbs/suggest.ts")).suggest,
   },
   {
+    name: "check",
+    summary: "Check a cluster before Switchyard is installed.",
+    about: [
+      "Checks the versions, Pod Security of the namespace, Multus, the labels of nodes and their architecture, and whether another operator or device plugin is there. What only the nodes know is marked as unknown, with how to look.",
+      "The exit code is 1 if something stands in the way of an installation.",
+    ],
+    examples: ["switchyard check", "switchyard check --context lab -n sriov-network-operator -o json"],
+    flags: ["filename", "context", "kubeconfig", "namespace", "output"],
+    load: async () => (await import("./verbs/check.ts")).check,
+  },
+  {
     name: "doctor",
     summary: "Find what is wrong in a cluster, why, and what to do next.",
     about: [

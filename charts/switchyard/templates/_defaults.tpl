@@ -21,8 +21,8 @@ images.eveBridge: ghcr.io/switchyard/switchyard-eve-bridge
 images.sriovDevicePlugin: ghcr.io/k8snetworkplumbingwg/sriov-network-device-plugin:v3.11.0
 images.sriovCni: ghcr.io/k8snetworkplumbingwg/sriov-cni:v2.10.0
 images.ibSriovCni: ghcr.io/k8snetworkplumbingwg/ib-sriov-cni:v1.3.0
-images.ovsCni: ghcr.io/k8snetworkplumbingwg/ovs-cni-plugin:v0.37.0
-images.rdmaCni: ghcr.io/k8snetworkplumbingwg/rdma-cni:v1.1.0
+images.ovsCni: ghcr.io/k8snetworkplumbingwg/ovs-cni-plugin:v0.39.0
+images.rdmaCni: ghcr.io/k8snetworkplumbingwg/rdma-cni:v1.5.0
 images.acceleratedBridgeCni: ghcr.io/k8snetworkplumbingwg/accelerated-bridge-cni:0.6.0
 images.resourcesInjector: ghcr.io/k8snetworkplumbingwg/network-resources-injector:v1.9.0
 images.metricsExporter: ghcr.io/k8snetworkplumbingwg/sriov-network-metrics-exporter:v1.1.0
@@ -34,6 +34,7 @@ operator.logLevel: info
 operator.clusterType: kubernetes
 operator.resourcePrefix: openshift.io
 operator.cniBinPath: /opt/cni/bin
+operator.kubeletDirectory: ""
 operator.staleNodeStateCleanupDelayMinutes: "30"
 operator.devMode: false
 operator.writeConfigMap: false
@@ -189,7 +190,7 @@ extraDeploy: []
 {{- define "switchyard.knownKeys" -}}
 root: global nameOverride fullnameOverride commonLabels commonAnnotations imagePullSecrets images allowUpstreamImageNames operator serviceAccount rbac sriovOperatorConfig afxdpOperatorConfig supportedExtraNICs crds hooks metrics networkPolicy tests ovnOffload eveBridge extraDeploy
 images: operator sriovConfigDaemon devicePluginConfig afxdpDevicePlugin afxdpPlugins webhook ovnOffload eveBridge sriovDevicePlugin sriovCni ibSriovCni ovsCni rdmaCni acceleratedBridgeCni resourcesInjector metricsExporter metricsExporterKubeRbacProxy
-operator: replicas leaderElect logLevel clusterType resourcePrefix cniBinPath staleNodeStateCleanupDelayMinutes devMode writeConfigMap ovsdbSocketPath maxCacheAge externalDrainer tls metricsExporter admissionControllers extraEnv metricsBindAddress healthPort resources priorityClassName strategy podDisruptionBudget nodeSelector tolerations affinity topologySpreadConstraints podSecurityContext securityContext annotations podAnnotations podLabels terminationGracePeriodSeconds nameOverride fullnameOverride
+operator: replicas leaderElect logLevel clusterType resourcePrefix cniBinPath kubeletDirectory staleNodeStateCleanupDelayMinutes devMode writeConfigMap ovsdbSocketPath maxCacheAge externalDrainer tls metricsExporter admissionControllers extraEnv metricsBindAddress healthPort resources priorityClassName strategy podDisruptionBudget nodeSelector tolerations affinity topologySpreadConstraints podSecurityContext securityContext annotations podAnnotations podLabels terminationGracePeriodSeconds nameOverride fullnameOverride
 operator.externalDrainer: enabled
 operator.tls: minVersion cipherSuites curvePreferences
 operator.metricsExporter: port certificates prometheusOperator

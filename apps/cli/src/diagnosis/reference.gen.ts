@@ -479,6 +479,13 @@ export const reference: Reference = {
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
+      "name": "NotRegistered",
+      "meaning": "The device plugin is configured, but the kubelet does not know a resource: no plugin has registered it, or no kubelet is there.",
+      "remedy": "Look at the pod of the device plugin. If the kubelet has another directory, set operator.kubeletDirectory."
+    },
+    {
+      "table": "devicePluginReasons",
+      "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "NotPossible",
       "meaning": "The device plugin does not support the settings of a resource.",
       "remedy": "Change the policies of the resource as the message says."

@@ -7,6 +7,7 @@ import {
   configMaps,
   customResourceDefinitions,
   customResources,
+  namespaces,
   networkAttachmentDefinitions,
   nodes,
   pods,
@@ -74,6 +75,7 @@ function requestsOf(namespace: string): readonly Request[] {
   return [
     ...everywhere.map((type) => ({ type })),
     { type: events, fieldSelector: "type=Warning" },
+    { type: namespaces, fieldSelector: `metadata.name=${namespace}` },
     ...[configMaps, daemonSets, deployments, leases, endpointSlices].map((type) => ({ type, namespace })),
   ];
 }

@@ -7,11 +7,11 @@ import { doctorText } from "../output/doctor-text.ts";
 import { printData } from "../output/to-yaml.ts";
 import { createColours, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
-import { readSnapshot } from "./read-snapshot.ts";
+import { readExaminedCluster } from "./examined-cluster.ts";
 
 export const doctor: RunVerb = async ({ flags: given, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
-  const { snapshot, flags } = await readSnapshot(given, terminal, diagnostics);
+  const { snapshot, flags } = await readExaminedCluster(given, terminal, diagnostics);
   const { pageOutput: output = "text" } = flags;
   const diagnosis = diagnose(snapshot);
   if (output === "text") {

@@ -6,11 +6,11 @@ import { printData } from "../output/to-yaml.ts";
 import { clusterStatus } from "../status/cluster-status.ts";
 import { createColours, createDiagnostics, exitCodes } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
-import { readSnapshot } from "./read-snapshot.ts";
+import { readExaminedCluster } from "./examined-cluster.ts";
 
 export const status: RunVerb = async ({ flags, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
-  const { snapshot } = await readSnapshot(flags, terminal, diagnostics);
+  const { snapshot } = await readExaminedCluster(flags, terminal, diagnostics);
   const { output = "text" } = flags;
   const found = clusterStatus(snapshot, diagnose(snapshot));
   if (output === "text") terminal.stdout.write(statusText(found, createColours(terminal.stdout, terminal.env)));

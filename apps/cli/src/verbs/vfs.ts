@@ -6,7 +6,7 @@ import { printData } from "../output/to-yaml.ts";
 import { vfsText } from "../output/vfs-text.ts";
 import { createDiagnostics } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
-import { readSnapshot } from "./read-snapshot.ts";
+import { readExaminedCluster } from "./examined-cluster.ts";
 
 export const vfs: RunVerb = async ({ flags: given, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
@@ -14,7 +14,7 @@ export const vfs: RunVerb = async ({ flags: given, terminal }) => {
     const { watchVfs } = await import("./watch-vfs.ts");
     return watchVfs(await withCurrentContext(given, terminal, diagnostics), terminal, diagnostics);
   }
-  const { snapshot, flags } = await readSnapshot(given, terminal, diagnostics);
+  const { snapshot, flags } = await readExaminedCluster(given, terminal, diagnostics);
   const { rowsOutput: output = "text" } = flags;
   const rows = listVfs(snapshot).filter((row) => isWanted(row, flags));
   if (output === "html") {

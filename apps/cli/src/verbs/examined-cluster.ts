@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** readSnapshot reads the cluster that a verb examines: that of the flags, or that of the user's current context. */
+/** readExaminedCluster reads the cluster that a verb examines: that of the flags, or that of the user's current context. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { createSnapshot, type RefusedObject, type Snapshot } from "../diagnosis/snapshot.ts";
 import type { Flags } from "../flags.ts";
@@ -7,17 +7,27 @@ import { withCurrentContext } from "../input/current-context.ts";
 import { readPlacedSnapshot } from "../input/operator-namespace.ts";
 import type { Diagnostics, Terminal } from "../terminal.ts";
 
-export interface ReadSnapshot {
+export interface ExaminedCluster {
   readonly snapshot: Snapshot;
   /** The flags, with the context and the namespace that were found. */
   readonly flags: Flags;
+  /** The API server's version, such as "v1.36.3"; undefined for files. */
+  readonly kubernetesVersion?: string | undefined;
 }
 
 /** Objects that the API server would refuse are in `snapshot.refused`. Throws CliError "unavailable". */
-export async function readSnapshot(given: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<ReadSnapshot> {
+export async function readExaminedCluster(
+  given: Flags,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+): Promise<ExaminedCluster> {
   const flags = await withCurrentContext(given, terminal, diagnostics);
   const { resourcePrefix } = flags;
-  const { manifests, readKinds, nowMs, namespace } = await readPlacedSnapshot(flags, terminal, diagnostics);
+  const { manifests, readKinds, nowMs, kubernetesVersion, namespace } = await readPlacedSnapshot(
+    flags,
+    terminal,
+    diagnostics,
+  );
   const refused: RefusedObject[] = [];
   const cluster = collectObjects(manifests, {
     namespace,
@@ -26,5 +36,5 @@ export async function readSnapshot(given: Flags, terminal: Terminal, diagnostics
     onRefused: (manifest, problem) => refused.push({ manifest, problem }),
   });
   const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds, nowMs, refused });
-  return { snapshot, flags: { ...flags, namespace } };
+  return { snapshot, flags: { ...flags, namespace }, kubernetesVersion };
 }
