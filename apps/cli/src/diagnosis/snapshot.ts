@@ -29,8 +29,26 @@ export interface Snapshot {
   readonly refused: readonly RefusedObject[];
   /** Milliseconds since 1970 at which the cluster was read; from files, the latest time in any object. */
   readonly takenAtMs: number;
+  /** The cluster that was read; undefined for files. */
+  readonly source: ClusterName | undefined;
   /** Whether takenAtMs is the time of a clock. The latest time in files can be long before they were taken. */
   readonly isClock: boolean;
+}
+
+/** By what people know a cluster. */
+export interface ClusterName {
+  /** Its context or kubeconfig. */
+  readonly name: string;
+  /** Name or address of the API server. */
+  readonly server?: string | undefined;
+  /** gitVersion of the API server, such as "v1.36.3". */
+  readonly version?: string | undefined;
+}
+
+/** "cluster lab, server 10.0.0.1, Kubernetes v1.36.3". */
+export function clusterText({ name, server, version }: ClusterName): string {
+  const parts = [`cluster ${name}`, server && `server ${server}`, version && `Kubernetes ${version}`];
+  return parts.filter((part) => part !== undefined && part !== "").join(", ");
 }
 
 /** An object that violates its CustomResourceDefinition. */
@@ -48,6 +66,7 @@ export interface SnapshotOptions {
   readonly refused?: readonly RefusedObject[];
   /** The API server's clock at that time, in milliseconds since 1970. */
   readonly nowMs?: number | undefined;
+  readonly source?: ClusterName | undefined;
 }
 
 /** NodeSummary is what findings depend on in the status of a Node. */
@@ -68,7 +87,7 @@ export function createSnapshot(
   cluster: ClusterObjects,
   options: SnapshotOptions,
 ): Snapshot {
-  const { namespace, resourcePrefix, readKinds = [], refused = [], nowMs } = options;
+  const { namespace, resourcePrefix, readKinds = [], refused = [], nowMs, source } = options;
   const byKind = Map.groupBy(manifests, ({ kind }) => kind);
   const objectsOf = (kind: string): readonly Manifest[] => byKind.get(kind) ?? [];
   const { policies, pools, operatorConfig } = cluster;
@@ -85,6 +104,7 @@ export function createSnapshot(
     wasListed: (kind) => readKinds.includes(kind),
     takenAtMs: nowMs ?? latestTime(manifests),
     isClock: nowMs !== undefined,
+    source,
     refused,
   };
 }

@@ -86,6 +86,10 @@ export interface SnapshotInput {
   readonly nowMs?: number;
   /** The API server's version, such as "v1.36.3"; undefined for files. */
   readonly kubernetesVersion?: string;
+  /** Context or kubeconfig of the cluster; undefined for files. */
+  readonly clusterName?: string;
+  /** Name or address of the API server. */
+  readonly server?: string;
 }
 
 /**
@@ -106,7 +110,7 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
     if (manifests.length === 0) throw new CliError("unavailable", "no object of the cluster can be read");
     const { nowMs, kubernetesVersion } = await readServer(transport);
     const read = { manifests: [...manifests, ...secrets.manifests], readKinds };
-    return { ...read, ...defined({ nowMs, kubernetesVersion }) };
+    return { ...read, ...defined({ nowMs, kubernetesVersion, clusterName: origin, server: transport.serverHost }) };
   } catch (cause) {
     if (!isKubeError(cause)) throw cause;
     throw new CliError("unavailable", cause.message, { cause });

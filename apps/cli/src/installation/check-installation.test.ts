@@ -14,8 +14,13 @@ const readKinds = ["Node", "Namespace", "Pod", "Deployment", "CustomResourceDefi
 function check(objects: readonly object[], { version = "v1.36.3", kinds = readKinds } = {}) {
   const manifests = objects.flatMap((object) => toManifest(object, "test") ?? []);
   const cluster = collectObjects(manifests, { namespace: name, diagnostics: silentDiagnostics });
-  const options = { namespace: name, resourcePrefix: "openshift.io", readKinds: kinds };
-  const { checks } = checkInstallation(createSnapshot(manifests, cluster, options), version);
+  const options = {
+    namespace: name,
+    resourcePrefix: "openshift.io",
+    readKinds: kinds,
+    source: { name: "lab", version },
+  };
+  const { checks } = checkInstallation(createSnapshot(manifests, cluster, options));
   return Object.fromEntries(checks.map(({ about, result, text }) => [about, `${result}: ${text}`]));
 }
 

@@ -32,10 +32,9 @@ const devicePluginPod = /^(?:kube-)?sriov-(?:network-)?device-plugin-/;
 /** Operating systems whose /etc cannot be written, by the name that the kubelet reports. */
 const readOnlyHosts = /^(?:Talos|Bottlerocket)/;
 
-/** `kubernetesVersion` is the gitVersion of the API server, such as "v1.36.3". */
-export function checkInstallation(snapshot: Snapshot, kubernetesVersion: string | undefined): InstallationCheck {
+export function checkInstallation(snapshot: Snapshot): InstallationCheck {
   const checks = [
-    version(kubernetesVersion),
+    version(snapshot.source?.version),
     otherOperator(snapshot),
     podSecurityOf(snapshot),
     multus(snapshot),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** statusText describes a cluster on one screen: what is as it should be takes one line, and the rest is named. */
+import { clusterText } from "../diagnosis/snapshot.ts";
 import type { ClusterStatus } from "../status/cluster-status.ts";
 import type { Colours } from "../terminal.ts";
 import { printable, table } from "../text.ts";
@@ -22,8 +23,9 @@ export function statusText(status: ClusterStatus, colours: Colours): string {
   return blocks.filter((block) => block !== "").join("\n");
 }
 
-function head({ namespace }: ClusterStatus): string {
-  return `Operator's namespace: ${printable(namespace)}\n`;
+function head({ cluster, namespace }: ClusterStatus): string {
+  const place = `Operator's namespace: ${namespace}`;
+  return `${printable(cluster === undefined ? place : `${place}, ${clusterText(cluster)}`)}\n`;
 }
 
 function components({ components: all }: ClusterStatus): string {

@@ -168,6 +168,17 @@ describe("buildReport", () => {
 });
 
 describe("renderPage", () => {
+  it("names the cluster, and does not call nodes healthy that nobody has examined", () => {
+    const source = { name: "lab", server: "10.0.0.1", version: "v1.36.3" };
+    const snapshot = { ...snapshotOf(healthy), source };
+    const report = buildReport(snapshot, { command: "vfs", rows: listVfs(snapshot) });
+    expect(report.facts).toEqual(expect.arrayContaining([{ label: "Server", value: "10.0.0.1" }]));
+    const html = renderPage(report);
+    expect(html).toContain("<title>Switchyard: VFs of lab</title>");
+    expect(html).toContain("2 configured, not examined");
+    expect(html).not.toContain("healthy<");
+  });
+
   it("is the same for the same input", () => {
     expect(renderPage(reportOf(healthy))).toBe(renderPage(reportOf(copyOf(healthy))));
   });

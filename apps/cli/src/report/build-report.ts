@@ -46,7 +46,7 @@ export function buildReport(snapshot: Snapshot, parts: ReportParts): Report {
     ...(diagnosis !== undefined && { results: diagnosis.results }),
   }).filter(({ name }) => node === undefined || name === node);
   return {
-    title: titles[command],
+    title: snapshot.source === undefined ? titles[command] : `${titles[command]} of ${pageText(snapshot.source.name)}`,
     summary: summaryOf(parts, nodes.length),
     facts: factsOf(snapshot, command),
     ...(diagnosis !== undefined && {
@@ -71,11 +71,15 @@ function summaryOf({ command, rows, diagnosis, plans = [], verifications }: Repo
 
 const plain = createColours({ write: () => undefined }, {});
 
-function factsOf({ namespace, takenAtMs }: Snapshot, command: string): readonly LabeledValue[] {
+function factsOf({ namespace, takenAtMs, isClock, source }: Snapshot, command: string): readonly LabeledValue[] {
   return [
     { label: "Made by", value: `switchyard ${command} ${productVersion}` },
+    ...(source?.server ? [{ label: "Server", value: pageText(source.server) }] : []),
+    ...(source?.version ? [{ label: "Kubernetes", value: pageText(source.version) }] : []),
     { label: "Operator's namespace", value: pageText(namespace) },
-    ...(takenAtMs === 0 ? [] : [{ label: "Latest time in the objects", value: new Date(takenAtMs).toISOString() }]),
+    ...(takenAtMs === 0
+      ? []
+      : [{ label: isClock ? "Read at" : "Latest time in the objects", value: new Date(takenAtMs).toISOString() }]),
   ];
 }
 

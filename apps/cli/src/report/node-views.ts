@@ -56,16 +56,20 @@ function nodeView(name: string, { snapshot, options, rows, result }: OfNode): No
   const afxdp = snapshot.cluster.afxdp.states.get(name);
   const health = healthOf([state, afxdp], result);
   const codes = result?.codes ?? [];
+  const isExamined = options.results !== undefined;
   return {
     name: pageText(name),
     health,
     codes,
-    words: codes.length > 0 ? codes.join(", ") : wordsOf[health],
+    words: codes.length > 0 ? codes.join(", ") : health === "healthy" && !isExamined ? unexamined : wordsOf[health],
     facts: factsOf([state, afxdp], snapshot.nodes.get(name)?.isUnschedulable === true),
     pfs: pfViews(state?.status?.interfaces ?? [], rows, options),
     tables: options.isEmptyShown ? nodeTables(state, afxdp) : [],
   };
 }
+
+/** What a node is of which only its daemon's report is known. */
+export const unexamined = "configured, not examined";
 
 const wordsOf: Readonly<Record<NodeHealth, string>> = {
   error: "failed",

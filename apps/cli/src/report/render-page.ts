@@ -4,6 +4,7 @@
  * file is full, the others are tiles of the overview only.
  */
 import { Eta } from "eta/core";
+import { unexamined } from "./node-views.ts";
 import { pageStyle } from "./page-style.ts";
 import { pageTemplates } from "./page-templates.ts";
 import type { FindingGroup, NodeHealth, NodeView, PlanGroup, Report, VfUse } from "./report.ts";
@@ -69,7 +70,7 @@ function textSections(report: Report, ids: ReadonlyMap<string, string>): readonl
     ...(verifications === undefined
       ? []
       : [{ id: "checks", title: "Checks", html: fill("verification", { networks: verifications, signs }) }]),
-    { id: "fleet", title: "Nodes", html: tilesHtml(nodes, ids) },
+    { id: "fleet", title: "Nodes", html: tilesHtml(report, ids) },
   ];
 }
 
@@ -112,9 +113,10 @@ function listOf(names: readonly string[]): string {
   return names.slice(0, maxNames).join(", ") + more;
 }
 
-function tilesHtml(nodes: readonly NodeView[], ids: ReadonlyMap<string, string>): string {
-  const counts = Object.entries(healthWords)
-    .map(([health, words]) => ({ health, words, nodes: nodes.filter((node) => node.health === health).length }))
+function tilesHtml({ nodes, findings }: Report, ids: ReadonlyMap<string, string>): string {
+  const words = findings === undefined ? { ...healthWords, healthy: unexamined } : healthWords;
+  const counts = Object.entries(words)
+    .map(([health, text]) => ({ health, words: text, nodes: nodes.filter((node) => node.health === health).length }))
     .filter((count) => count.nodes > 0);
   return fill("tiles", { nodes: nodes.map((node) => ({ ...node, id: ids.get(node.name) })), counts, signs });
 }

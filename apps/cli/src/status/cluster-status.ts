@@ -3,13 +3,15 @@
  * clusterStatus sums up a cluster: what runs, which nodes are not as they should be and why, what has become of policies and
  * networks, and how many VFs are in use. It repeats what the cluster says; `switchyard doctor` looks for causes.
  */
-import { annotations, drainAnswers, drainRequests, type ObjectStatus } from "@switchyard/api";
+import { annotations, defined, drainAnswers, drainRequests, type ObjectStatus } from "@switchyard/api";
 import type { Diagnosis } from "../diagnosis/diagnose.ts";
 import { listVfs, type VfRow } from "../diagnosis/list-vfs.ts";
-import type { Snapshot } from "../diagnosis/snapshot.ts";
+import type { ClusterName, Snapshot } from "../diagnosis/snapshot.ts";
 import { at, labelOf, listAt, textAt } from "../json.ts";
 
 export interface ClusterStatus {
+  /** The cluster that was read; absent for files. */
+  readonly cluster?: ClusterName;
   /** Namespace of the operator. */
   readonly namespace: string;
   /** Deployments and DaemonSets in the operator's namespace, by name. */
@@ -83,6 +85,7 @@ export function clusterStatus(snapshot: Snapshot, diagnosis: Diagnosis): Cluster
   const count = (state: NodeStanding["state"]) => states.filter((one) => one.state === state).length;
   const severity = (wanted: string) => diagnosis.findings.filter((finding) => finding.severity === wanted).length;
   return {
+    ...defined({ cluster: snapshot.source }),
     namespace: snapshot.namespace,
     components: components(snapshot),
     nodes: {

@@ -9,9 +9,9 @@ import { readExaminedCluster } from "./examined-cluster.ts";
 
 export const check: RunVerb = async ({ flags, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
-  const { snapshot, kubernetesVersion } = await readExaminedCluster(flags, terminal, diagnostics);
+  const { snapshot } = await readExaminedCluster(flags, terminal, diagnostics);
   const { output = "text" } = flags;
-  const found = checkInstallation(snapshot, kubernetesVersion);
+  const found = checkInstallation(snapshot);
   if (output === "text") terminal.stdout.write(checkText(found.checks, createColours(terminal.stdout, terminal.env)));
   else printData(found, output, terminal.stdout);
   return found.checks.some(({ result }) => result === "stop") ? exitCodes.no : diagnostics.exitCode();

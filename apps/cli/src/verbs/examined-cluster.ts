@@ -11,8 +11,6 @@ export interface ExaminedCluster {
   readonly snapshot: Snapshot;
   /** The flags, with the context and the namespace that were found. */
   readonly flags: Flags;
-  /** The API server's version, such as "v1.36.3"; undefined for files. */
-  readonly kubernetesVersion?: string | undefined;
 }
 
 /** Objects that the API server would refuse are in `snapshot.refused`. Throws CliError "unavailable". */
@@ -23,11 +21,8 @@ export async function readExaminedCluster(
 ): Promise<ExaminedCluster> {
   const flags = await withCurrentContext(given, terminal, diagnostics);
   const { resourcePrefix } = flags;
-  const { manifests, readKinds, nowMs, kubernetesVersion, namespace } = await readPlacedSnapshot(
-    flags,
-    terminal,
-    diagnostics,
-  );
+  const read = await readPlacedSnapshot(flags, terminal, diagnostics);
+  const { manifests, readKinds, nowMs, kubernetesVersion, namespace, clusterName, server } = read;
   const refused: RefusedObject[] = [];
   const cluster = collectObjects(manifests, {
     namespace,
@@ -35,6 +30,8 @@ export async function readExaminedCluster(
     isIgnoredNoted: false,
     onRefused: (manifest, problem) => refused.push({ manifest, problem }),
   });
-  const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds, nowMs, refused });
-  return { snapshot, flags: { ...flags, namespace }, kubernetesVersion };
+  const source = clusterName === undefined ? undefined : { name: clusterName, server, version: kubernetesVersion };
+  const options = { namespace, resourcePrefix, readKinds, nowMs, refused, source };
+  const snapshot = createSnapshot(manifests, cluster, options);
+  return { snapshot, flags: { ...flags, namespace } };
 }

@@ -44,7 +44,8 @@ export const planNodes: RunVerb = async ({ flags: asked, terminal }) => {
     terminal.stdout.write(parts.join("\n"));
   } else if (output === "html") {
     const { makePage } = await import("../report/build-report.ts");
-    const snapshot = createSnapshot(manifests, given, { namespace, resourcePrefix });
+    const source = isLive(flags) ? { name: flags.context ?? flags.kubeconfig ?? "" } : undefined;
+    const snapshot = createSnapshot(manifests, given, { namespace, resourcePrefix, source });
     terminal.stdout.write(makePage(snapshot, { command: "plan", rows: listVfs(snapshot), plans, problems, node }));
   } else {
     printData(node === undefined ? { nodes: plans, summary } : only, output, terminal.stdout);
