@@ -61,7 +61,7 @@ export function renderPage(report: Report): string {
 
 /** `ids` are those of the drawings of nodes. */
 function textSections(report: Report, ids: ReadonlyMap<string, string>): readonly Section[] {
-  const { findings, plans, problems = [], verifications, nodes } = report;
+  const { findings, plans, problems = [], verifications } = report;
   return [
     ...(findings === undefined
       ? []
