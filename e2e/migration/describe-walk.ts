@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * describeWalk declares the walk between upstream's operator and Switchyard by one version of Helm: there, back, there, back, and
- * there again. The API server's audit log is the judge of what the hand-overs have done. Without the sources of upstream's
- * operator, the tests are skipped and say so.
+ * describeWalk declares the walk between upstream's operator and Switchyard by one version of Helm: there, back, there, back, there
+ * again, and the rollback. The API server's audit log is the judge of what the hand-overs have done. Without the sources of
+ * upstream's operator, the tests are skipped and say so.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { nodes, sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
+import { sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
 import { missingUpstreamOperator, upstreamOperator, type UpstreamOperator } from "@switchyard/go-programs";
-import { componentKinds } from "@switchyard/render";
-import { eventually, isWrite, type AuditEvent } from "@switchyard/testing";
+import { namespace } from "@switchyard/test-cluster";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { disposeOf } from "../src/dispose-of.ts";
 import { switchyardChart } from "../src/helm/chart-cluster.ts";
-import { prepareHelm, type Helm, type HelmVersion } from "../src/helm/helm.ts";
-import { namespace } from "@switchyard/test-cluster";
-import { changesOf } from "../upgrade/upstream-host.ts";
-import { allowEviction, release, startGoCluster, type GoCluster } from "./go-cluster.ts";
+import { prepareHelm, type Helm, type HelmResult, type HelmVersion } from "../src/helm/helm.ts";
+import { allowEviction, operatorName, release, startGoCluster, type GoCluster } from "./go-cluster.ts";
 import { handshake } from "./go-daemon.ts";
-import { readNads, readOddObjects } from "./go-networks.ts";
 import { goNodes } from "./go-nodes.ts";
+import { startJudge, type Judge } from "./judge.ts";
+import { readNames, removeLeftovers } from "./leftovers.ts";
 import { writePolicies, type PolicyWriter } from "./policy-writer.ts";
 
 /** Which Helm does what. */
@@ -28,16 +26,13 @@ interface Walk {
   readonly installedBy: HelmVersion;
   /** The Helm of all hand-overs. */
   readonly version: HelmVersion;
+  /** What `helm rollback` to upstream's revision is refused with, for versions that refuse it. */
+  readonly rollbackIsRefusedWith?: RegExp;
 }
 
-const { DaemonSet } = componentKinds;
-const within = { withinMs: 120_000 };
 const waiting = ["--wait", "--timeout", "300s"];
-/** Nodes on which nothing is left to do when the first hand-over begins. */
-const settled = goNodes.filter(({ answer }) => answer === "Idle");
-const interrupted = goNodes.filter(({ answer }) => answer !== "Idle");
 
-export function describeWalk({ installedBy, version }: Walk): void {
+export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Walk): void {
   jest.setTimeout(900_000);
   const missing = missingUpstreamOperator();
   if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
@@ -48,12 +43,9 @@ export function describeWalk({ installedBy, version }: Walk): void {
     let place: GoCluster;
     let helm: Helm;
     let writer: PolicyWriter;
-    let nads: Readonly<Record<string, unknown>>;
-    let odd: readonly unknown[];
-    let bridges: unknown;
-    let uids: Readonly<Record<string, string>>;
-    /** Number of writes to each kernel before the hand-over. */
-    const writes = new Map<string, number>();
+    let judge: Judge;
+    /** Names of all objects of the operator and its components before the first hand-over. */
+    let before: readonly string[];
     let since: string;
 
     beforeAll(async () => {
@@ -65,10 +57,8 @@ export function describeWalk({ installedBy, version }: Walk): void {
         namespace,
         directory: join(directory, "walk"),
       });
-      nads = await readNads(place.testCluster);
-      odd = await readOddObjects(place.testCluster);
-      bridges = readBridges();
-      uids = await daemonSetUids();
+      judge = await startJudge(place);
+      before = await readNames(place.testCluster);
       writer = place.testCluster.use(writePolicies(place.testCluster));
     }, 1_800_000);
 
@@ -85,79 +75,42 @@ export function describeWalk({ installedBy, version }: Walk): void {
       await writeFile(join(directory, "workloads.log"), list);
     }
 
-    /** Remembers the time and the writes to the kernels. */
-    function begin(): void {
-      since = new Date().toISOString();
-      for (const [name, { kernel }] of place.workers) writes.set(name, kernel.writes.length);
-    }
-
     async function toSwitchyard(): Promise<void> {
-      begin();
+      since = judge.begin();
       await helm.run(["upgrade", release, switchyardChart, ...waiting]);
     }
 
     /** The command of docs/guide/upgrade.md. */
     async function toUpstream(): Promise<void> {
-      begin();
+      since = judge.begin();
       const server = version.startsWith("helm4") ? ["--server-side=true", "--force-conflicts"] : [];
       const args = ["upgrade", release, go.chart, "--take-ownership", "--reset-values", ...server, ...waiting];
       await helm.run(args, place.values);
     }
 
-    async function daemonSetUids(): Promise<Readonly<Record<string, string>>> {
-      const text = await place.testCluster.kubectl(["get", "daemonsets", "-o", "json"]);
-      const items = fieldAt(JSON.parse(text) as unknown, "items");
-      return Object.fromEntries(
-        (Array.isArray(items) ? items : []).map((set: unknown) => {
-          return [String(fieldAt(set, "metadata", "name")), String(fieldAt(set, "metadata", "uid"))];
-        }),
+    /** To the revision whose chart is upstream's, as `helm history` shows it. */
+    async function rollback(): Promise<HelmResult> {
+      const history: unknown = JSON.parse(await helm.run(["history", release, "-o", "json"]));
+      const ofUpstream = (Array.isArray(history) ? history : []).filter((row: unknown) =>
+        String(fieldAt(row, "chart")).startsWith("sriov-network-operator-chart"),
       );
+      const revision = String(fieldAt(ofUpstream.at(-1), "revision"));
+      since = judge.begin();
+      // Helm 4 applies on the server only if it has installed the release.
+      const force = installedBy.startsWith("helm4") ? ["--force-conflicts"] : [];
+      return helm.try(["rollback", release, revision, ...force, ...waiting]);
     }
 
-    async function writesOf(event: (each: AuditEvent) => boolean): Promise<readonly string[]> {
-      const all = await place.testCluster.audit();
-      return all
-        .filter((each) => isWrite(each) && each.stageTimestamp > since && event(each))
-        .map(({ user, verb, requestURI, requestObject }) =>
-          [user.username, verb, requestURI, JSON.stringify(requestObject)].join(" "),
-        );
+    async function containersOfOperator(): Promise<readonly string[]> {
+      const path = "jsonpath={.spec.template.spec.containers[*].name}";
+      const names = await place.testCluster.kubectl(["get", "deployment", operatorName, "-o", path]);
+      return names.split(" ");
     }
 
     /** The commands of step 3 of the guide. */
     async function untilReady(): Promise<void> {
-      await place.testCluster.kubectl([
-        "wait",
-        "--for=condition=Ready",
-        "sriovoperatorconfig/default",
-        "--timeout=180s",
-      ]);
-    }
-
-    /** The bridges with their ports, by node. */
-    function readBridges(): unknown {
-      return Object.fromEntries([...place.workers].map(([name, { kernel }]) => [name, kernel.ovs.listBridges()]));
-    }
-
-    async function expectNothingLost(): Promise<void> {
-      expect(await readNads(place.testCluster)).toEqual(nads);
-      expect(await readOddObjects(place.testCluster)).toEqual(odd);
-      expect(await daemonSetUids()).toEqual(uids);
-      expect(readBridges()).toEqual(bridges);
-      for (const { name } of settled) {
-        const kernel = place.workers.get(name)?.kernel;
-        // adoptBridge only marks rows of the database.
-        const changes = kernel === undefined ? [] : changesOf(kernel, writes.get(name) ?? 0);
-        expect([name, changes.filter((change) => !change.startsWith("ovs.adoptBridge"))]).toEqual([name, []]);
-      }
-      // No node was cordoned, and no drain requested, on a node that had none.
-      const names = settled.map(({ name }) => name);
-      const isSettled = ({ requestURI }: AuditEvent) => names.some((name) => requestURI.includes(`/${name}?`));
-      const drains = await writesOf(
-        (event) =>
-          isSettled(event) &&
-          /Drain_Required|Reboot_Required|"unschedulable":true/.test(JSON.stringify(event.requestObject)),
-      );
-      expect(drains).toEqual([]);
+      const wait = ["wait", "--for=condition=Ready", "sriovoperatorconfig/default", "--timeout=180s"];
+      await place.testCluster.kubectl(wait);
     }
 
     /** Upstream's operator registers its webhook before it serves, so only Switchyard can keep this promise. */
@@ -165,57 +118,21 @@ export function describeWalk({ installedBy, version }: Walk): void {
       expect(writer.refusals(since).slice(0, 3)).toEqual([]);
     }
 
-    async function expectAllIdle(): Promise<void> {
-      for (const { name, isCordoned = false } of goNodes) {
-        await eventually(
-          `${name} is idle`,
-          async () => {
-            const state = await place.testCluster.read(sriovNetworkNodeStates, name);
-            const { desired, current } = handshake(state);
-            const isDone = desired === "Idle" && current === "Idle";
-            return isDone && fieldAt(state, "status", "syncStatus") === "Succeeded";
-          },
-          within,
-        );
-        const node = await place.testCluster.read(nodes, name);
-        expect([name, fieldAt(node, "spec", "unschedulable") === true]).toEqual([name, isCordoned]);
-      }
-    }
-
-    /** Each operator's daemons run on all nodes. */
-    async function untilDaemonsAre(image: RegExp): Promise<void> {
-      await eventually(
-        `the daemons are those of ${String(image)}`,
-        async () => {
-          const found = await place.testCluster.read(DaemonSet, "sriov-network-config-daemon");
-          const { generation } = found.metadata;
-          const counts = ["updatedNumberScheduled", "numberAvailable"].map((name) => fieldAt(found, "status", name));
-          const isSeen = fieldAt(found, "status", "observedGeneration") === generation;
-          const template = JSON.stringify(fieldAt(found, "spec", "template", "spec", "containers"));
-          return isSeen && image.test(template) && counts.every((count) => count === goNodes.length);
-        },
-        within,
-      );
-    }
-
-    const ours = /switchyard-config-daemon/;
-    const theirs = /sriov-network-operator-config-daemon/;
-
     async function takeOver(): Promise<void> {
       await toSwitchyard();
       await untilReady();
       expectNoRefusal();
-      await untilDaemonsAre(ours);
+      await judge.untilDaemonsAre("Switchyard's");
     }
 
     async function goBack(): Promise<void> {
       await toUpstream();
-      await untilDaemonsAre(theirs);
+      await judge.untilDaemonsAre("upstream's");
     }
 
     async function expectRest(): Promise<void> {
-      await expectAllIdle();
-      await expectNothingLost();
+      await judge.expectAllIdle();
+      await judge.expectNothingLost();
     }
 
     it("takes the cluster over, and a wait for Ready that follows ends by Switchyard's word", async () => {
@@ -228,21 +145,28 @@ export function describeWalk({ installedBy, version }: Walk): void {
       expect(owners.map((entry: unknown) => fieldAt(entry, "manager"))).not.toContain("sriov-network-operator");
       await untilReady();
       expectNoRefusal();
-      await untilDaemonsAre(ours);
-      await expectNothingLost();
+      await judge.untilDaemonsAre("Switchyard's");
+      await judge.expectNothingLost();
     });
 
     it("finishes what upstream had begun, and leaves the node of an administrator cordoned", async () => {
-      const { name: blocked } = interrupted.find(({ answer }) => answer === "Draining") ?? { name: "" };
+      const { name: blocked } = goNodes.find(({ answer }) => answer === "Draining") ?? { name: "" };
       const state = await place.testCluster.read(sriovNetworkNodeStates, blocked);
       expect(handshake(state).current).toBe("Draining");
       await allowEviction(place.testCluster);
-      await expectAllIdle();
+      await judge.expectAllIdle();
     });
 
     it("goes back, drains nothing, and leaves upstream's operator at work", async () => {
       await goBack();
       await expectRest();
+    });
+
+    it("leaves only what switchyard migrate leftovers lists and removes", async () => {
+      await removeLeftovers(place.testCluster);
+      const after = await readNames(place.testCluster);
+      expect(after.filter((object) => !before.includes(object))).toEqual([]);
+      expect(before.filter((object) => !after.includes(object))).toEqual([]);
     });
 
     it("takes over again", async () => {
@@ -256,5 +180,25 @@ export function describeWalk({ installedBy, version }: Walk): void {
       await takeOver();
       await expectRest();
     });
+
+    if (rollbackIsRefusedWith === undefined) {
+      it("goes back by helm rollback, too", async () => {
+        expect(await rollback()).toMatchObject({ status: 0 });
+        await judge.untilDaemonsAre("upstream's");
+        await expectRest();
+        expect(await containersOfOperator()).toEqual([operatorName]);
+      });
+    } else {
+      it("is not harmed by a rollback that Helm refuses, nor by its repetition, and goes back after the upgrade", async () => {
+        expect(await rollback()).toMatchObject({ status: 1, stderr: expect.stringMatching(rollbackIsRefusedWith) });
+        await rollback();
+        expect(await containersOfOperator()).toEqual([operatorName]);
+        await toSwitchyard();
+        await judge.untilDaemonsAre("Switchyard's");
+        await goBack();
+        await expectRest();
+        expect(await containersOfOperator()).toEqual([operatorName]);
+      });
+    }
   });
 }

@@ -28,6 +28,8 @@ import { createNetworks } from "./go-networks.ts";
 
 /** Name of the release. */
 export const release = "sriov";
+/** Name of the Deployment of both operators, and of its container. */
+export const operatorName = `${release}-sriov-network-operator`;
 
 /** The cluster. Disposing it ends all processes. */
 export interface GoCluster extends AsyncDisposable {
@@ -85,6 +87,7 @@ export async function startGoCluster(version: HelmVersion, go: UpstreamOperator)
 
     const values = userValues();
     await helm.run(["install", release, go.chart, "--wait", "--timeout", "120s"], values);
+    if (version.startsWith("helm3")) await scaleOperator(testCluster);
     await settle(testCluster, workers);
     const owned = stack.move();
     return { testCluster, helm, pods, workers, values, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -100,8 +103,14 @@ async function createControlNode(testCluster: UpstreamCluster): Promise<void> {
 }
 
 /** The programs of upstream's images. */
-function goImages({ operator, webhook, directory }: UpstreamOperator, { image }: Container): ImageContent | undefined {
+function goImages(
+  { operator, webhook, cleanup, directory }: UpstreamOperator,
+  { image, command: given = [] }: Container,
+): ImageContent | undefined {
   const name = imageName(image);
+  if (given.includes("sriov-network-operator-config-cleanup")) {
+    return { command: [cleanup], named: "sriov-network-operator-config-cleanup", directory };
+  }
   if (name === "sriov-network-operator") {
     // All pods share the network of this machine, so a second operator could not open the port of the probes.
     const command = [operator, "--health-probe-bind-address=0"];
@@ -145,6 +154,13 @@ function userValues(): Values {
     },
     supportedExtraNICs: ['Emulated: "8086 10c9 10ca"'],
   };
+}
+
+/** Two replicas, of which one waits to lead. Helm 4 would refuse an upgrade, because it owns the field. */
+async function scaleOperator(testCluster: UpstreamCluster): Promise<void> {
+  const deployment = `deployment/${operatorName}`;
+  await testCluster.kubectl(["scale", deployment, "--replicas=2"]);
+  await testCluster.kubectl(["rollout", "status", deployment, "--timeout=120s"]);
 }
 
 /** Creates what users create, in the order in which upstream needs it, until each node is in its state. */

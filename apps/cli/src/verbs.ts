@@ -166,19 +166,21 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "migrate",
-    summary: "Check a cluster of the Go operator before Switchyard takes it over.",
-    operands: "check",
+    summary: "Check a cluster of the Go operator before Switchyard takes it over, or after it went back.",
+    operands: "check|leftovers",
     about: [
-      "Says what stands in the way of the upgrade, what changes, which pods restart, and the command that goes back. It checks the versions of Kubernetes and Helm, the values of the Helm release, stored objects that Switchyard's rules refuse, policies without effect, specs that change, and drains in progress.",
+      "check says what stands in the way of the upgrade, what changes, which pods restart, and the command that goes back. It checks the versions of Kubernetes and Helm, the values of the Helm release, stored objects that Switchyard's rules refuse, policies without effect, specs that change, and drains in progress.",
       "Input is a cluster, which is only read, or output of kubectl get -o yaml. The release is read from the Secrets of Helm in the operator's namespace, if the user may read them.",
       "The exit code is 1 if something stands in the way.",
+      "leftovers prints a script for a shell, which removes what Switchyard has left in a cluster that the Go operator manages again. It only reads the cluster, and refuses while Switchyard's operator is deployed.",
     ],
     examples: [
       'switchyard migrate check --helm-version "$(helm version --short)"',
       "switchyard migrate check -f must-gather/ -o json",
+      "switchyard migrate leftovers | sh",
     ],
     flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "helmVersion", "output"],
-    operandChoices: ["check"],
+    operandChoices: ["check", "leftovers"],
     load: async () => (await import("./verbs/migrate.ts")).migrate,
   },
   {

@@ -36,6 +36,10 @@ export interface UpstreamOperator {
   readonly operator: string;
   /** The program of the admission webhook. */
   readonly webhook: string;
+  /** The program of the hook before an uninstallation, which deletes the SriovOperatorConfig. */
+  readonly cleanup: string;
+  /** The config daemon. It reads scripts in /bindata, and the host below /host. */
+  readonly daemon: string;
   /** Directory with the operator's manifests. */
   readonly directory: string;
   /** Directory of the Helm chart. */
@@ -45,7 +49,12 @@ export interface UpstreamOperator {
 /** What of the sources is kept beside the programs. */
 const keptFiles = ["bindata", "deployment/sriov-network-operator-chart", "LICENSE"];
 /** Named as in upstream's images: the name of the operator's program is its field manager. */
-const programs = { "sriov-network-operator": ".", webhook: "./cmd/webhook" } as const;
+const programs = {
+  "sriov-network-operator": ".",
+  webhook: "./cmd/webhook",
+  "sriov-network-operator-config-cleanup": "./cmd/sriov-network-operator-config-cleanup",
+  "sriov-network-config-daemon": "./cmd/sriov-network-config-daemon",
+} as const;
 /** An answer takes a second, and a fetch of one commit some more. The limits are for networks that drop packets. */
 const [answerLimitMs, fetchLimitMs] = [20_000, 300_000];
 
@@ -90,14 +99,18 @@ export async function upstreamOperator(
   }
 }
 
+/** What was built for another set of programs is not taken. */
 function cacheName(key: string): string {
-  return join("upstream-operator", key.slice(0, 12));
+  const set = createHash("sha256").update(Object.keys(programs).join()).digest("hex");
+  return join("upstream-operator", `${key.slice(0, 12)}-${set.slice(0, 6)}`);
 }
 
 function pathsIn(directory: string): UpstreamOperator {
   const chart = join(directory, "deployment/sriov-network-operator-chart");
-  const [operator, webhook] = [join(directory, "bin/sriov-network-operator"), join(directory, "bin/webhook")];
-  return { operator, webhook, directory, chart };
+  const [operator = "", webhook = "", cleanup = "", daemon = ""] = Object.keys(programs).map((name) =>
+    join(directory, "bin", name),
+  );
+  return { operator, webhook, cleanup, daemon, directory, chart };
 }
 
 /** A name for the content of the archive or directory. */

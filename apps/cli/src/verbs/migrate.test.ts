@@ -137,7 +137,7 @@ describe("switchyard migrate check", () => {
 
   it("ends with the reason of wrong usage for another operand", async () => {
     const { code, err } = await runCli(["migrate", "back"]);
-    expect([code, err]).toEqual([64, expect.stringContaining("the operand must be check")]);
+    expect([code, err]).toEqual([64, expect.stringContaining("the operand must be check or leftovers")]);
   });
 
   it("prints a page for people", async () => {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard migrate check` says what to know before a cluster of the Go operator is taken over. */
+/**
+ * `switchyard migrate check` says what to know before a cluster of the Go operator is taken over, and `switchyard migrate leftovers`
+ * what Switchyard has left in a cluster that went back.
+ */
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import type { RefusedObject } from "../diagnosis/snapshot.ts";
 import { withCurrentContext } from "../input/current-context.ts";
@@ -8,14 +11,23 @@ import type { Manifest } from "../json.ts";
 import { checkMigration, type MigrationCheck } from "../migration/check-migration.ts";
 import { readHelmRelease } from "../migration/helm-release.ts";
 import { printData } from "../output/to-yaml.ts";
-import { CliError, createColours, createDiagnostics, exitCodes, silentDiagnostics, type Colours } from "../terminal.ts";
+import {
+  CliError,
+  createColours,
+  createDiagnostics,
+  exitCodes,
+  silentDiagnostics,
+  type Colours,
+  type ExitCode,
+} from "../terminal.ts";
 import { printable } from "../text.ts";
 import type { Call, RunVerb } from "../verb.ts";
 
 export const migrate: RunVerb = async ({ flags: given, operands, terminal }) => {
   const [operand, ...more] = operands;
+  if (more.length === 0 && operand === "leftovers") return printLeftovers({ flags: given, terminal });
   if (operand !== "check" || more.length > 0) {
-    throw new CliError("usage", "the operand must be check: switchyard migrate check");
+    throw new CliError("usage", "the operand must be check or leftovers: switchyard migrate check");
   }
   const diagnostics = createDiagnostics(terminal.stderr);
   const flags = await withCurrentContext(given, terminal, diagnostics);
@@ -46,6 +58,20 @@ export const migrate: RunVerb = async ({ flags: given, operands, terminal }) => 
   const stands = check.findings.some(({ severity }) => severity === "stop");
   return stands ? exitCodes.no : diagnostics.exitCode();
 };
+
+async function printLeftovers({ flags: given, terminal }: Pick<Call, "flags" | "terminal">): Promise<ExitCode> {
+  if (given.filename.length > 0) throw new CliError("usage", "migrate leftovers reads a cluster: remove -f");
+  const { context, kubeconfig, namespace } = await withCurrentContext(
+    given,
+    terminal,
+    createDiagnostics(terminal.stderr),
+  );
+  const { leftoversScript, readLeftovers } = await import("../migration/leftovers.ts");
+  const source = { context, kubeconfig, namespace };
+  const leftovers = await readLeftovers({ ...source, env: terminal.env });
+  terminal.stdout.write(leftoversScript(leftovers, source));
+  return exitCodes.done;
+}
 
 async function releaseSecrets({ flags, terminal }: Pick<Call, "flags" | "terminal">): Promise<readonly Manifest[]> {
   if (!isLive(flags)) return [];
