@@ -21,7 +21,7 @@ export function chartReadme(): string {
     "Kubernetes operators for accelerated node networking: SR-IOV, software bridges, and more. The chart replaces the " +
       "chart of the Go SR-IOV network operator: values and object names are the same.",
     "The [installation guide](../../docs/guide/install.md) and the [upgrade guide](../../docs/guide/upgrade.md) show how " +
-      "to use it. It needs Kubernetes 1.30 or later, and Helm 3 or 4.",
+      "to use it. It needs Kubernetes 1.30 or later, and Helm 3.17 or later.",
     "`values.yaml`, `values.schema.json`, this page, the operator's rules and the CRDs are generated: `npm run generate`.",
     "## Custom resource definitions",
     "The CRDs are in `crds/`. Helm installs them once and never upgrades or deletes them. A Job of the chart, which Helm " +
