@@ -118,15 +118,24 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
       expect(writer.refusals(since).slice(0, 3)).toEqual([]);
     }
 
+    /** Says how long the hand-over took. */
+    async function timed(what: string, handOver: () => Promise<void>): Promise<void> {
+      const startMs = performance.now();
+      await handOver();
+      const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+      const unreviewed = `policies were not reviewed for ${seconds(writer.unreviewedMs(since))} s`;
+      console.log(`${version}: ${what} took ${seconds(performance.now() - startMs)} s; ${unreviewed}`);
+    }
+
     async function takeOver(): Promise<void> {
-      await toSwitchyard();
+      await timed("the upgrade", toSwitchyard);
       await untilReady();
       expectNoRefusal();
       await judge.untilDaemonsAre("Switchyard's");
     }
 
     async function goBack(): Promise<void> {
-      await toUpstream();
+      await timed("the way back", toUpstream);
       await judge.untilDaemonsAre("upstream's");
     }
 

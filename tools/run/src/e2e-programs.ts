@@ -15,7 +15,7 @@ const containerImages = ["buildah", "dpkg-deb", "tar", "x86_64-linux-gnu-strip"]
 
 /** Folders of e2e/jest.config.js. Images are for amd64 only but in the folder images. */
 export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
-  vm: { programs: [], lab: true },
+  vm: { programs: ["git", "tar"], lab: true },
   faults: { programs: ["git", "tar"] },
   fidelity: { programs: [] },
   quirks: { programs: [] },
