@@ -55,7 +55,7 @@ export function writePolicies({ transport }: UpstreamCluster): PolicyWriter {
     refusals: (since) => refused.filter((line) => line > since),
     unreviewedMs(since) {
       const times = unreviewed.filter((time) => time > since).map((time) => Date.parse(time));
-      return Math.max(...times) - Math.min(...times) || 0;
+      return times.length === 0 ? 0 : Math.max(...times) - Math.min(...times);
     },
     async [Symbol.asyncDispose]() {
       end.abort();

@@ -11,7 +11,7 @@ import { parse } from "yaml";
 import type { Values } from "./helm.ts";
 
 /** A row of the table. */
-export interface UpstreamValueRow {
+interface UpstreamValueRow {
   /** Such as "operator.resourcePrefix". */
   readonly path: string;
   /** "same", "translated" or "refused". */

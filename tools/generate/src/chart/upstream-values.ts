@@ -7,7 +7,7 @@
 import { code, table } from "../markdown.ts";
 
 /** "same": the same effect. "translated": the same purpose, with the difference in `note`. "refused": `note` says which values. */
-export interface UpstreamValue {
+interface UpstreamValue {
   readonly path: string;
   readonly treatment: "same" | "translated" | "refused";
   /** At most 120 characters. Empty only for "same". */
@@ -25,7 +25,7 @@ const exporter = "operator.metricsExporter";
 const defaultImage = "the default is a version with which Switchyard was tested";
 
 /** In the order of upstream's values.yaml. */
-export const upstreamValues: readonly UpstreamValue[] = [
+const upstreamValues: readonly UpstreamValue[] = [
   translated(
     "operator.metricsBindAddress",
     'empty means :8080 (metrics.port), because metrics are on by default; "0" means off',
