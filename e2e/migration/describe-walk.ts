@@ -14,12 +14,13 @@ import { fieldAt } from "../src/api/plain-api.ts";
 import { disposeOf } from "../src/dispose-of.ts";
 import { switchyardChart } from "../src/helm/chart-cluster.ts";
 import { prepareHelm, type Helm, type HelmResult, type HelmVersion } from "../src/helm/helm.ts";
-import { allowEviction, operatorName, release, startGoCluster, type GoCluster } from "./go-cluster.ts";
+import { operatorName, release, startGoCluster, type GoCluster } from "./go-cluster.ts";
 import { handshake } from "./go-daemon.ts";
 import { goNodes } from "./go-nodes.ts";
 import { startJudge, type Judge } from "./judge.ts";
-import { readNames, removeLeftovers } from "./leftovers.ts";
+import { expectNoLeftovers, readNames } from "./leftovers.ts";
 import { writePolicies, type PolicyWriter } from "./policy-writer.ts";
+import { allowEviction } from "./settle.ts";
 
 /** Which Helm does what. */
 interface Walk {
@@ -172,10 +173,7 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
     });
 
     it("leaves only what switchyard migrate leftovers lists and removes", async () => {
-      await removeLeftovers(place.testCluster);
-      const after = await readNames(place.testCluster);
-      expect(after.filter((object) => !before.includes(object))).toEqual([]);
-      expect(before.filter((object) => !after.includes(object))).toEqual([]);
+      await expectNoLeftovers(place.testCluster, before);
     });
 
     it("takes over again", async () => {

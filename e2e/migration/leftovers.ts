@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** readNames lists the objects of a cluster in which something could be left over, and removeLeftovers does what the guide says. */
+/**
+ * readNames lists the objects of a cluster in which something could be left over. expectNoLeftovers removes what Switchyard has left as
+ * the guide says, and compares.
+ */
 import { expect } from "@jest/globals";
 import { namespace } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
@@ -22,8 +25,9 @@ export async function readNames({ kubectl }: UpstreamCluster): Promise<readonly 
   return names.trim().split("\n").toSorted();
 }
 
-/** Gives the output of `switchyard migrate leftovers` to a shell. Afterwards, nothing is left. */
-export async function removeLeftovers({ cluster, kubectlFile }: UpstreamCluster): Promise<void> {
+/** Gives the output of `switchyard migrate leftovers` to a shell. Afterwards, there are the objects of `before` again. */
+export async function expectNoLeftovers(testCluster: UpstreamCluster, before: readonly string[]): Promise<void> {
+  const { cluster, kubectlFile } = testCluster;
   const cli = join(findWorkspaceRoot(), "apps/cli/src/main.ts");
   const list = async (): Promise<string> => {
     const args = [cli, "migrate", "leftovers", "--kubeconfig", cluster.kubeconfig];
@@ -34,4 +38,7 @@ export async function removeLeftovers({ cluster, kubectlFile }: UpstreamCluster)
   const env = { ...process.env, PATH: `${dirname(kubectlFile)}:${process.env["PATH"] ?? ""}` };
   await promisify(execFile)("sh", ["-ec", script], { env });
   expect(await list()).toBe(`# nothing of Switchyard is left in namespace ${namespace}\n`);
+  const after = await readNames(testCluster);
+  expect(after.filter((object) => !before.includes(object))).toEqual([]);
+  expect(before.filter((object) => !after.includes(object))).toEqual([]);
 }

@@ -11,8 +11,9 @@ import { join } from "node:path";
 import { readManifest } from "../src/helm/helm.ts";
 import { switchyardChart } from "../src/helm/chart-cluster.ts";
 import { disposeOf } from "../src/dispose-of.ts";
-import { allowEviction, operatorName, release, startGoCluster, type GoCluster } from "./go-cluster.ts";
+import { operatorName, release, startGoCluster, type GoCluster } from "./go-cluster.ts";
 import { startJudge } from "./judge.ts";
+import { allowEviction } from "./settle.ts";
 
 jest.setTimeout(1_800_000);
 const missing = missingUpstreamOperator();
