@@ -35,6 +35,7 @@ export interface PlanProblem {
     | "refused"
     | "rolled-back"
     | "missing-vfs"
+    | "shared-iommu-group"
     | "missing-representor"
     | "missing-interface"
     | "udev-rules"

@@ -137,10 +137,14 @@ function toVfStatus(
       adminGuid: onPf?.guid,
       Vlan: onPf?.vlan === 0 ? undefined : onPf?.vlan,
       driver: vf.driver,
+      iommuGroupPeers: vf.iommuGroupPeers?.slice(0, maxGroupPeers),
       representorName: representor?.name,
     }),
   };
 }
+
+/** A group without ACS can contain all devices of a machine. */
+const maxGroupPeers = 4;
 
 /** Returns the name and the alternative names of an interface. */
 export function allNamesOf({ name, altNames = [] }: Pick<InterfaceStatus, "name" | "altNames">): readonly string[] {

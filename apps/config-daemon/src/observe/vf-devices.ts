@@ -24,7 +24,9 @@ export function withVfDevices(pf: InterfaceStatus, { rdma, vdpa }: VfDevices): I
   const vfs = pf.Vfs.map((vf) => {
     const device = rdma.get(vf.pciAddress);
     const vdpaType = typeOf(vdpa.get(vdpaName(vf.pciAddress)), vf.pciAddress);
-    return { ...vf, ...defined({ rdmaDevice: device?.name, guid: device?.nodeGuid, vdpaType }) };
+    // The port of an Ethernet device follows its interface, which pods have.
+    const portState = pf.linkType?.toUpperCase() === "IB" ? device?.portState : undefined;
+    return { ...vf, ...defined({ rdmaDevice: device?.name, portState, guid: device?.nodeGuid, vdpaType }) };
   });
   return { ...pf, Vfs: vfs };
 }

@@ -134,6 +134,25 @@ describe("a daemon that is killed at any write of a change that the driver refus
   });
 });
 
+describe("VFs for vfio-pci that share their IOMMU group", () => {
+  it("are bound and reported with the other devices of the group, because no pod can open them", async () => {
+    const node = drainedNode(igb(pf), { sharesIommuGroupWith: ["0000:02:00.0 (tg3)"] });
+    const vfGroups: readonly VfGroup[] = [
+      { resourceName: "k", vfRange: "0-0" },
+      { resourceName: "u", vfRange: "1-1", deviceType: "vfio-pci" },
+    ];
+    await node.pass({ interfaces: [{ pciAddress: pf, numVfs: 2, vfGroups }] }, 2);
+    expect(node.vfs().map(({ driver, iommuGroupPeers }) => [driver, iommuGroupPeers])).toEqual([
+      ["igbvf", undefined],
+      ["vfio-pci", ["0000:02:00.0 (tg3)"]],
+    ]);
+    expect(node.daemon.error()).toContain(
+      `spec.interfaces[0].vfGroups[1].deviceType: VF 1 of ${pf} shares its IOMMU group with 0000:02:00.0 (tg3)`,
+    );
+    expect(node.request()).toBe("Idle");
+  });
+});
+
 describe("a driver that ignores the number of VFs while the interface is down", () => {
   it("removes the VFs of a PF that no policy selects any more", async () => {
     const node = drainedNode(igb(pf), { ignoresNumVfs: "while-down" });

@@ -590,6 +590,11 @@ export interface VfStatus {
   readonly holder?: VfHolder;
   /** Kernel driver that the VF is bound to; absent if it is not bound to a driver. */
   readonly driver?: string;
+  /**
+   * Other devices in the IOMMU group of the VF, with their drivers: "0000:02:00.0 (tg3)". Absent if the VF has a group of its own, or
+   * is not bound to vfio-pci.
+   */
+  readonly iommuGroupPeers?: readonly string[];
   /** PCI vendor ID of the VF, in hexadecimal. */
   readonly vendor?: string;
   /** PCI device ID of the VF, in hexadecimal. */
@@ -613,6 +618,8 @@ export interface VfStatus {
   readonly representorName?: string;
   /** Name of the VF's RDMA device; absent if it has none, or if the device is in the network namespace of a pod. */
   readonly rdmaDevice?: string;
+  /** State of the port of an InfiniBand VF: DOWN, INIT, ARMED or ACTIVE. Without linkState of a SriovIBNetwork, it stays DOWN. */
+  readonly portState?: string;
   /** Node GUID of the VF's RDMA device: "0c42:a103:0016:054c". */
   readonly guid?: string;
   /**

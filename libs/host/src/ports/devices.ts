@@ -80,6 +80,8 @@ export interface RdmaDevice {
   readonly pciAddress?: PciAddress;
   /** "0c42:a103:0016:054c"; all zeros if the device has none. */
   readonly nodeGuid: string;
+  /** State of its first port: "DOWN", "INIT", "ARMED" or "ACTIVE"; absent if it is not known. */
+  readonly portState?: string;
 }
 
 /** Rejects with HostError only. */

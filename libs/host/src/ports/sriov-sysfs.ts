@@ -36,6 +36,11 @@ export interface SysfsVf {
   readonly driver?: string;
   /** Names in net/ in the network namespace of the daemon, sorted. */
   readonly netdevs: readonly string[];
+  /**
+   * Other devices in its IOMMU group, with their drivers: "0000:02:00.0 (tg3)"; absent if there are none, and while the VF is not bound
+   * to vfio-pci. Bridges of PCI are left out.
+   */
+  readonly iommuGroupPeers?: readonly string[];
 }
 
 /** A PCI function and its driver. */

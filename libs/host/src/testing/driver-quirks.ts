@@ -39,6 +39,8 @@ export interface DriverQuirks {
   readonly busyVfMacs?: number;
   /** The assignment of a MAC address resets the VF, whose interface is absent for this time (i40e, ice). */
   readonly vfResetMs?: number;
+  /** Devices that share the IOMMU group of each VF, as where a bridge has no ACS. */
+  readonly sharesIommuGroupWith?: readonly string[];
   /** The port passes no packets of the host in one of these states: a switch that drops long frames, a driver that lost its rules. */
   readonly losesConnectivity?: {
     readonly mtuAbove?: number;

@@ -70,7 +70,8 @@ export function createFakeRdma({ mode: initial, emit, hasOtherNamespaces, readOp
       load();
       const name = `mlx5_${nextNumber++}`;
       const [a, b, c, d] = guid.replaceAll(":", "").match(/.{4}/g) ?? [];
-      devices.set(name, { name, pciAddress, nodeGuid: [a, b, c, d].join(":") });
+      // The policy of a VF of mlx5 is "Down" or "Follow" (linkState); without one, its port is down.
+      devices.set(name, { name, pciAddress, nodeGuid: [a, b, c, d].join(":"), portState: "DOWN" });
       emit({ kind: "rdma", action: "add", name });
     },
     removeOf(pciAddress) {

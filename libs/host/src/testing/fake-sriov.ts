@@ -6,7 +6,7 @@ import { defined, type PciAddress } from "@switchyard/api";
 import { checkKernelName } from "../linux/system/kernel-names.ts";
 import type { SysfsPf, SriovSysfs, SysfsVf } from "../ports/sriov-sysfs.ts";
 import type { KernelClock } from "./clock.ts";
-import type { QuirksByPf } from "./driver-quirks.ts";
+import type { DriverQuirks, QuirksByPf } from "./driver-quirks.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction, VfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
@@ -132,12 +132,12 @@ export function createFakeSriov(deps: FakeSriovDeps): FakeSriovSysfs {
   async function readPf(pciAddress: PciAddress): Promise<SysfsPf | undefined> {
     return locked(pciAddress, () => {
       const pf = bus.find(pciAddress);
-      return pf?.kind === "pf" ? factsOf(pf, netdevs) : undefined;
+      return pf?.kind === "pf" ? factsOf(pf, netdevs, deps.quirks.of(pciAddress)) : undefined;
     });
   }
 }
 
-function factsOf(pf: PfFunction, netdevs: Netdevs): SysfsPf {
+function factsOf(pf: PfFunction, netdevs: Netdevs, quirks: DriverQuirks): SysfsPf {
   const { vendor, deviceId, sriov } = pf.port;
   return {
     pciAddress: pf.pciAddress,
@@ -146,7 +146,11 @@ function factsOf(pf: PfFunction, netdevs: Netdevs): SysfsPf {
     ...defined({ driver: pf.driver }),
     netdevs: namesOf(pf.pciAddress, netdevs),
     ...(sriov && {
-      sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.numVfs, vfs: pf.vfs.map((vf) => vfFactsOf(vf, netdevs)) },
+      sriov: {
+        totalVfs: limitOf(pf, sriov),
+        numVfs: pf.numVfs,
+        vfs: pf.vfs.map((vf) => vfFactsOf(vf, netdevs, quirks)),
+      },
     }),
   };
 }
@@ -156,9 +160,15 @@ function limitOf({ driver }: PfFunction, { totalVfs, capabilityVfs = totalVfs }:
   return driver === undefined ? capabilityVfs : totalVfs;
 }
 
-function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction, netdevs: Netdevs): SysfsVf {
+function vfFactsOf(
+  { vfId, pciAddress, deviceId, driver, pf }: VfFunction,
+  netdevs: Netdevs,
+  { sharesIommuGroupWith }: DriverQuirks,
+): SysfsVf {
   const { vendor } = pf.port;
-  return { vfId, pciAddress, vendor, deviceId, netdevs: namesOf(pciAddress, netdevs), ...defined({ driver }) };
+  const iommuGroupPeers = driver === "vfio-pci" ? sharesIommuGroupWith : undefined;
+  const netdevNames = namesOf(pciAddress, netdevs);
+  return { vfId, pciAddress, vendor, deviceId, netdevs: netdevNames, ...defined({ driver, iommuGroupPeers }) };
 }
 
 function namesOf(pciAddress: PciAddress, netdevs: Netdevs): readonly string[] {

@@ -27,6 +27,7 @@ import {
   stepsForNewVfs,
   stepsForUnboundVfs,
 } from "./vf-steps.ts";
+import { sharedGroups } from "./shared-iommu-group.ts";
 import { unwantedVdpa, vdpaOfExistingVfs, vdpaOfNewVfs, vdpaProblem } from "./plan-vdpa.ts";
 import { quote, type PlanProblem } from "../problem.ts";
 import type { PfStep } from "../steps/step.ts";
@@ -150,6 +151,7 @@ function groupPlans(
     ranges.push(range);
     if (vfs === "unchanged") {
       steps.push(...unwantedVdpa(pf, given, range));
+      problems.push(...sharedGroups(pf, given, { range, field: `${field}.vfGroups[${index}]` }));
       problems.push(...missingInterfaces(pf, given, { range, field: `${field}.vfGroups[${index}]` }));
     }
     steps.push(...(vfs === "new" ? guidsOfNewVfs(pf, given, range) : guidsOfExistingVfs(pf, range)));

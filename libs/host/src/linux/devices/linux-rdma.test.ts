@@ -114,10 +114,13 @@ describe("listDevices", () => {
       if (device !== undefined) await symlink(device, join(classDirectory, name, "device"));
       if (name !== "gone") await writeFile(join(classDirectory, name, "node_guid"), "0c42:a103:0016:054c\n");
     }
+    const ports = join(classDirectory, "mlx5_1/ports/1");
+    await mkdir(ports, { recursive: true });
+    await writeFile(join(ports, "state"), "1: DOWN\n");
     const nodeGuid = "0c42:a103:0016:054c";
     expect(await rdma.listDevices()).toEqual([
       { name: "mlx5_0", pciAddress: "0000:3b:00.0", nodeGuid },
-      { name: "mlx5_1", pciAddress: "0000:3b:00.2", nodeGuid },
+      { name: "mlx5_1", pciAddress: "0000:3b:00.2", nodeGuid, portState: "DOWN" },
       { name: "rxe0", nodeGuid },
     ]);
   });

@@ -64,5 +64,7 @@ function readDevice(directory: string, name: string): RdmaDevice | undefined {
   const nodeGuid = readAttribute(join(directory, "node_guid"));
   if (nodeGuid === undefined) return undefined;
   const pciAddress = parsePciAddress(readLinkName(join(directory, "device")) ?? "");
-  return { name, nodeGuid, ...defined({ pciAddress: pciAddress.ok ? pciAddress.value : undefined }) };
+  // "4: ACTIVE"
+  const [, portState] = /^\d+: ([A-Z]+)/.exec(readAttribute(join(directory, "ports/1/state")) ?? "") ?? [];
+  return { name, nodeGuid, ...defined({ portState, pciAddress: pciAddress.ok ? pciAddress.value : undefined }) };
 }

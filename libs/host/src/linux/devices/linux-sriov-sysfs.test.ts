@@ -49,6 +49,38 @@ describe("a number of VFs that no kernel writes", () => {
   });
 });
 
+describe("the IOMMU group of a VF for vfio-pci", () => {
+  it("has the other devices of the group with their drivers, without bridges", async () => {
+    const device = join(root, "sys/bus/pci/devices", vf3);
+    const group = join(root, "sys/kernel/iommu_groups/75/devices");
+    await mkdir(group, { recursive: true });
+    for (const link of ["driver", "iommu_group"]) await rename(join(device, link), join(root, `${link}-before`));
+    try {
+      await symlink("../../../bus/pci/drivers/vfio-pci", join(device, "driver"));
+      await symlink(join(root, "sys/kernel/iommu_groups/75"), join(device, "iommu_group"));
+      await symlink(device, join(group, vf3));
+      for (const [name, type, driver] of [
+        ["0000:00:01.0", "0x060400", "pcieport"],
+        ["0000:02:00.0", "0x020000", "tg3"],
+        ["0000:02:00.1", "0x020000", undefined],
+      ] as const) {
+        await mkdir(join(group, name));
+        await writeFile(join(group, name, "class"), `${type}\n`);
+        if (driver !== undefined) await symlink(`../../../bus/pci/drivers/${driver}`, join(group, name, "driver"));
+      }
+      const vf = (await sriov.readPf(pf))?.sriov?.vfs.find(({ pciAddress }) => pciAddress === vf3);
+      expect(vf?.iommuGroupPeers).toEqual(["0000:02:00.0 (tg3)", "0000:02:00.1 (no driver)"]);
+    } finally {
+      for (const link of ["driver", "iommu_group"]) {
+        await rm(join(device, link));
+        await rename(join(root, `${link}-before`), join(device, link));
+      }
+    }
+    const others = (await sriov.readPf(pf))?.sriov?.vfs ?? [];
+    expect(others.every(({ iommuGroupPeers }) => iommuGroupPeers === undefined)).toBe(true);
+  });
+});
+
 describe("reading a captured igb", () => {
   const ids = { vendor: "8086", deviceId: "10ca" };
   const bound = { ...ids, driver: "igbvf" };

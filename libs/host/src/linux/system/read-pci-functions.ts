@@ -96,10 +96,22 @@ function readVfs(directory: string, numVfs: number, vendor: string): readonly Sy
     if (pciAddress === undefined) return [];
     const driver = readLinkName(`${vf}/driver`);
     if (driver !== undefined) {
-      return [{ vfId, pciAddress, vendor, deviceId, driver, netdevs: readNetdevs(vf, driver) }];
+      const iommuGroupPeers = driver === "vfio-pci" ? readGroupPeers(vf, pciAddress) : [];
+      const peers = defined({ iommuGroupPeers: iommuGroupPeers.length === 0 ? undefined : iommuGroupPeers });
+      return [{ vfId, pciAddress, vendor, deviceId, driver, netdevs: readNetdevs(vf, driver), ...peers }];
     }
     // The VF has no driver, or was removed after its address was read.
     return exists(vf) ? [{ vfId, pciAddress, vendor, deviceId, netdevs: [] }] : [];
+  });
+}
+
+/** The driver of PCI bridges does not keep a group from being used (vfio_group_has_dev, vfio/group.c, 6.12). */
+function readGroupPeers(directory: string, own: PciAddress): readonly string[] {
+  const group = `${directory}/iommu_group/devices`;
+  return (readNames(group) ?? []).toSorted().flatMap((device): readonly string[] => {
+    if (device === own || readAttribute(`${group}/${device}/class`)?.startsWith("0x0604") === true) return [];
+    const driver = readLinkName(`${group}/${device}/driver`);
+    return [`${device} (${driver ?? "no driver"})`];
   });
 }
 
