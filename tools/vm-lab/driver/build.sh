@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the modules that Debian's kernel lacks: `sh build.sh VERSION DEBS DIR` leaves DIR/usr/lib/modules/VERSION/extra/*.ko and,
 # beside, a module index of the guest that knows them. Debian has netdevsim and the vDPA simulators switched off; igbsw and lab_tick
-# are ours. Unsigned modules load, as Debian's kernel enforces signatures under lockdown only.
+# are ours, and igbvfsw is igbvf with a delay. Unsigned modules load, as Debian's kernel enforces signatures under lockdown only.
 set -eu
 version=$1 debs=$2 to=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,12 +27,12 @@ unpack_headers() {
   rm -f "$headers/vmlinux" # without it there is no BTF step, which would need pahole
 }
 
-# The package of the sources holds one archive, of which six directories are needed.
+# The package of the sources holds one archive, of which seven directories are needed.
 unpack_sources() {
   mkdir "$work/linux"
   dpkg --fsys-tarfile linux-source-6.12_*.deb | tar -xO --wildcards '*/linux-source-6.12.tar.xz' | xz -dc -T0 |
     tar -x --strip-components=1 -C "$work/linux" \
-      linux-source-6.12/drivers/net/ethernet/intel/igb linux-source-6.12/drivers/net/netdevsim \
+      linux-source-6.12/drivers/net/ethernet/intel/igb linux-source-6.12/drivers/net/ethernet/intel/igbvf linux-source-6.12/drivers/net/netdevsim \
       linux-source-6.12/drivers/ptp linux-source-6.12/drivers/vdpa linux-source-6.12/drivers/vhost
 }
 
@@ -44,6 +44,7 @@ compile() {
   cp "$@" "$work/$name/"
   cp "$here/$name.Kbuild" "$work/$name/Kbuild"
   if [ "$name" = igbsw ]; then patch -s "$work/igbsw/igb_main.c" "$here/igb_main.patch"; fi
+  if [ "$name" = igbvfsw ]; then patch -s -d "$work/igbvfsw" -p1 <"$here/igbvf_lab.patch"; fi
   make -s -C "$headers" M="$work/$name" -j"$(nproc)" modules
   strip -g "$work/$name"/*.ko
 }
@@ -65,6 +66,7 @@ unpack_sources
 linux=$work/linux/drivers
 compile lab_tick "$here/lab_tick.c"
 compile igbsw "$linux"/net/ethernet/intel/igb/*.[ch] "$here"/igb_lab*.[ch]
+compile igbvfsw "$linux"/net/ethernet/intel/igbvf/*.[ch]
 compile netdevsim "$linux"/net/netdevsim/*.[ch] "$linux/ptp/ptp_mock.c"
 compile vdpa "$linux"/vdpa/vdpa_sim/*.[ch] "$linux/vdpa/virtio_pci/vp_vdpa.c" "$linux/vhost/vringh.c"
 index

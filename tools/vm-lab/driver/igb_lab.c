@@ -47,6 +47,16 @@ module_param(lab_missing_representor, int, 0644);
 static uint lab_first_port;
 module_param(lab_first_port, uint, 0444);
 
+/* The number of VFs above which fewer are created, without an error, as bnxt_en does, where not 0. */
+static uint lab_max_vfs;
+module_param(lab_max_vfs, uint, 0644);
+
+/* The number of VFs above which a request is refused, as ice does, where not 0, and the errno. */
+static uint lab_refuse_above;
+module_param(lab_refuse_above, uint, 0644);
+static uint lab_refuse_errno = ENOSPC;
+module_param(lab_refuse_errno, uint, 0644);
+
 /* The priv of a PF's devlink instance. Its lock covers all of it. */
 struct igb_lab {
 	struct pci_dev *pdev;
@@ -562,6 +572,18 @@ void igb_lab_detach(struct net_device *pf)
 	devl_port_unregister(&lab->uplink);
 	devl_unlock(devlink);
 	devlink_free(devlink);
+}
+
+int igb_lab_granted_vfs(struct pci_dev *pdev, int num_vfs)
+{
+	if (lab_refuse_above && num_vfs > lab_refuse_above) {
+		pci_err(pdev, "Only %u interrupts available for VFs\n",
+			lab_refuse_above);
+		return -(int)lab_refuse_errno;
+	}
+	if (lab_max_vfs && num_vfs > lab_max_vfs)
+		return lab_max_vfs;
+	return num_vfs;
 }
 
 void igb_lab_vfs_changed(struct pci_dev *pdev, struct net_device *pf)

@@ -20,6 +20,8 @@ void igb_lab_exit(void);
 int igb_lab_attach(struct pci_dev *pdev, struct net_device *pf);
 /* After unregister_netdev(pf), before free_netdev(pf). */
 void igb_lab_detach(struct net_device *pf);
+/* The number of VFs to create for this request, or the errno of a refusal. */
+int igb_lab_granted_vfs(struct pci_dev *pdev, int num_vfs);
 /* After the number of VFs has changed. */
 void igb_lab_vfs_changed(struct pci_dev *pdev, struct net_device *pf);
 

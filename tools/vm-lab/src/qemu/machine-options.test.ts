@@ -14,7 +14,7 @@ describe("machineFor", () => {
       "LAB_INIT=/usr/sbin/lab-init",
       "LAB_ROLE=shell",
       "LAB_UDEV=0 LAB_DRIVER=igb LAB_SHARE=0",
-      "modprobe.blacklist=igbsw",
+      "modprobe.blacklist=igbsw,igbvfsw",
     ]);
   });
 

@@ -23,6 +23,11 @@ export interface MachineOptions {
   readonly kernel?: KernelLine | undefined;
   /** Driver of the PFs: igb of Linux, or the test driver with an eswitch, which exists for kernel 6.12. */
   readonly driver?: "igb" | "igbsw" | undefined;
+  /**
+   * Driver of the VFs: igbvf of Linux, or igbvfsw for kernel 6.12, which is igbvf, also by name, and creates interfaces after
+   * lab_interface_ms.
+   */
+  readonly vfDriver?: "igbvf" | "igbvfsw" | undefined;
   /** Directory of the host that is mounted at /share, writable. */
   readonly share?: string | undefined;
   /** Whether the ports of igb are connected to this machine, which is 10.0.2.2, as for the lab's virtio NIC. */
@@ -69,7 +74,16 @@ export async function machineFor(
   initrd: string,
   console: Machine["console"],
 ): Promise<Machine> {
-  const { boot = "fast", udev = false, driver = "igb", share, memMb = maxMemoryMb, smp = 2, virtioVfs } = options;
+  const {
+    boot = "fast",
+    udev = false,
+    driver = "igb",
+    vfDriver = "igbvf",
+    share,
+    memMb = maxMemoryMb,
+    smp = 2,
+    virtioVfs,
+  } = options;
   if (memMb > maxMemoryMb) {
     throw new VmLabError(
       "bad-option",
@@ -105,7 +119,7 @@ export async function machineFor(
       `LAB_ROLE=${console === "terminal" ? "shell" : "agent"}`,
       `LAB_UDEV=${udev ? 1 : 0} LAB_DRIVER=${driver} LAB_SHARE=${share === undefined ? 0 : 1}`,
       // Both drivers match the NIC, so the other one must not load.
-      `modprobe.blacklist=${driver === "igb" ? "igbsw" : "igb"}`,
+      `modprobe.blacklist=${driver === "igb" ? "igbsw" : "igb"},${vfDriver === "igbvf" ? "igbvfsw" : "igbvf"}`,
       ...(options.kernelArguments ?? []),
     ],
   };
