@@ -4,7 +4,7 @@
  */
 import { nodes as nodeType } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
-import { createFakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, withQuirks } from "@switchyard/host/testing";
 import { collectionPath } from "@switchyard/kube";
 import { Registry, type Logger } from "@switchyard/service";
 import type { DrainCluster } from "../integration/drain/drain-cluster.ts";
@@ -28,7 +28,7 @@ export async function startLiveNode(
   { cluster: { transport }, log }: LiveNodeOptions,
 ): Promise<LiveNode> {
   const kernel = createFakeKernel({
-    nics: change.models.map((model, at) => models[model](slots[at] ?? slots[0])),
+    nics: change.models.map((model, at) => withQuirks(models[model](slots[at] ?? slots[0]), change.quirks[at] ?? {})),
     ...({ managesOvs: true, rdmaMode: "shared" } as const),
     ...(change.needsReboots && ({ iommu: "with-argument" } as const)),
   });

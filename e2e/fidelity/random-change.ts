@@ -3,7 +3,7 @@
  * randomChange generates a node with NICs, the policies that are applied to it first, and those that replace them.
  */
 import type { PolicyBridge, SriovNetworkNodePolicySpec, SriovNetworkPoolConfigSpec } from "@switchyard/api";
-import { i40e, ice, igb, mlx5 } from "@switchyard/host/testing";
+import { i40e, ice, igb, mlx5, type DriverQuirks } from "@switchyard/host/testing";
 import fc from "fast-check";
 
 /** A policy of the node, without the selector of the node. */
@@ -19,6 +19,8 @@ export interface RandomDemand {
 export interface RandomChange {
   /** Models of the cards; the first ports are 0000:01:00.0 and 0000:3b:00.0. */
   readonly models: readonly (keyof typeof models)[];
+  /** Quirks of the driver of each card. A plan cannot know refusals that the driver has not given yet, so there are none of them. */
+  readonly quirks: readonly DriverQuirks[];
   /** Whether the machine has an IOMMU only with a kernel argument. */
   readonly needsReboots: boolean;
   readonly before: RandomDemand;
@@ -26,6 +28,19 @@ export interface RandomChange {
 }
 
 export const models = { igb, i40e, ice, mlx5 };
+
+/** Half of the cards have one. Each of them must lead to the same steps as without it. */
+const quirks: readonly DriverQuirks[] = [
+  ...Array.from({ length: 8 }, () => ({})),
+  { autoprobe: false },
+  { isVfioFirst: true },
+  { interfaceAfterMs: 5 },
+  { vfIntervalMs: 5 },
+  { hasNoVfMacs: true },
+  { hasZeroVfMac: true },
+  { busyVfMacs: 1 },
+  { vfResetMs: 5 },
+];
 
 export const slots = ["0000:01:00.0", "0000:3b:00.0"] as const;
 const ports = slots.flatMap((slot) => [slot, slot.replace(/0$/, "1")]);
@@ -102,6 +117,7 @@ export const randomChange: fc.Arbitrary<RandomChange> = fc
       minLength: 1,
       maxLength: 2,
     }),
+    quirks: fc.array(fc.constantFrom(...quirks), { minLength: slots.length, maxLength: slots.length }),
     needsReboots: fc.constantFrom(false, false, true),
     before: demand,
     after: demand,

@@ -10,7 +10,7 @@ import type {
   SriovOperatorConfig,
 } from "@switchyard/api";
 import { daemonOn, type PassResult } from "@switchyard/config-daemon/testing";
-import { createFakeKernel, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, withQuirks, type FakeKernel } from "@switchyard/host/testing";
 import { describeStep, type Step } from "@switchyard/plan";
 import { createRules, firmwarePolicyOf, mergePolicies, nodeStateSpec } from "@switchyard/policy";
 import { models, slots, type RandomChange, type RandomDemand } from "./random-change.ts";
@@ -65,7 +65,7 @@ const maxPasses = 12;
 
 export function simulateNode(name: string, change: RandomChange): SimulatedNode {
   const kernel = createFakeKernel({
-    nics: change.models.map((model, at) => models[model](slots[at] ?? slots[0])),
+    nics: change.models.map((model, at) => withQuirks(models[model](slots[at] ?? slots[0]), change.quirks[at] ?? {})),
     ...({ managesOvs: true, rdmaMode: "shared" } as const),
     ...(change.needsReboots && ({ iommu: "with-argument" } as const)),
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the connectivity guard on a real kernel: a guest whose only way to the API server is a PF of igb, and a udev rule of an
- * administrator that sets this PF down as soon as it has VFs.
+ * Tests the connectivity guard on a real kernel. The only way of the guest to the API server is a PF of igb, and a udev rule of an
+ * administrator sets this PF down as soon as it has VFs.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
@@ -88,7 +88,7 @@ describe("a PF that is the only way of the node to the API server", () => {
     await first.exitCode;
     expect(await numVfs()).toBe("3");
     const second = startDaemon();
-    const isUndone = () => rolledBack()?.message?.includes("set sriov_numvfs 0 -> 3") === true;
+    const isUndone = () => rolledBack()?.message.includes("set sriov_numvfs 0 -> 3") === true;
     await eventually("the condition RolledBack names the new change", isUndone, within);
     expect(await numVfs()).toBe("0");
     second.kill("SIGTERM");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests quirks of drivers on a real kernel: the lab's test drivers create fewer VFs, refuse a number or an eswitch mode, create
- * interfaces late, and number their ports as no PCI function is numbered. The fake kernel has the same quirks (driver-quirks.ts).
+ * Tests quirks of drivers on a real kernel. The lab's test drivers create fewer VFs, refuse a number or an eswitch mode, create
+ * interfaces late, and number ports in their own way. The fake kernel has the same quirks (driver-quirks.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { GuestDaemon } from "@switchyard/vm-lab/guest-node";

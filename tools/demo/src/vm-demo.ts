@@ -149,9 +149,42 @@ async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrator, new
   };
   await eventually("the bridge is removed", isReset, within);
   await shell(`devlink dev eswitch show pci/${pf}; ovs-vsctl show`);
+  await showRefusal(worker, testCluster, narrator, news);
   daemon.kill("SIGTERM");
   await daemon.exitCode;
   return worker;
+}
+
+/** Shows a number of VFs that the driver refuses: its reason, and the former VFs. The policy is deleted afterwards. */
+async function showRefusal(
+  worker: GuestNode,
+  testCluster: TestCluster,
+  narrator: Narrator,
+  news: NodeLog,
+): Promise<void> {
+  narrator.scene("The driver refuses a number of VFs: the node says why, and the former VFs are back");
+  const shell = (command: string) => runInGuest(worker.guest, narrator, command);
+  const ask = (numVfs: number) =>
+    applyPolicy(testCluster, "refused", {
+      ...policySpec({ rootDevices: [pf] }, { numVfs, resourceName: "refused" }),
+      nodeSelector: { "kubernetes.io/hostname": bridgeNode },
+    });
+  await ask(2);
+  await policyIs(news, "refused", "Ready", within.withinMs);
+  narrator.line(bridgeNode, "from now on, the driver has interrupts for 4 VFs only");
+  await shell("echo 4 > /sys/module/igbsw/parameters/lab_refuse_above");
+  await ask(6);
+  const isRefused = (): boolean => news.states.get(bridgeNode)?.status?.lastSyncError?.includes("ENOSPC") === true;
+  await eventually("the node says why", isRefused, within);
+  await policyIs(news, "refused", "Degraded", within.withinMs);
+  await shell(`cat /sys/bus/pci/devices/${pf}/sriov_numvfs; ip -br link | grep ^enp1s0f0`);
+  await shell("echo 0 > /sys/module/igbsw/parameters/lab_refuse_above");
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "refused", "-n", namespace]);
+  const hasNoVfs = (): boolean => {
+    const { syncStatus, interfaces = [] } = news.states.get(bridgeNode)?.status ?? {};
+    return syncStatus === "Succeeded" && interfaces.every(({ numVfs = 0 }) => numVfs === 0);
+  };
+  await eventually("the PF is reset", hasNoVfs, within);
 }
 
 /** Runs a command in the guest, and prints the command and its output. */

@@ -12,6 +12,7 @@ import {
   type DriverQuirks,
   type FakeNic,
 } from "@switchyard/host/testing";
+import fc from "fast-check";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { guardFile, readGuardRecord } from "./guard-record.ts";
@@ -143,7 +144,10 @@ describe("a PF that carries traffic of the host", () => {
 
   it("says that the probe still fails if the change was not the cause", async () => {
     const node = await nodeWith(igb(pf));
-    node.kernel.fault({ port: "links", method: "setMtu" }, { act: () => node.kernel.silenceByHand(apiServer, true) });
+    const silence = (): void => {
+      node.kernel.silenceByHand(apiServer, true);
+    };
+    node.kernel.fault({ port: "links", method: "setMtu" }, { act: silence });
     await pass(node, asking({ mtu: 9000 }));
     expect(node.daemon.shown()[0]?.rolledBack).toMatchObject({
       reachable: false,
@@ -165,5 +169,24 @@ describe("a PF that carries traffic of the host", () => {
       expect([nth, await node.reaches(), last]).toEqual([nth, true, []]);
       expect([nth, conditionOf(next)?.status, next.daemon.shown()[0]?.mtu]).toEqual([nth, "True", 1500]);
     }
+  });
+});
+
+describe("the record", () => {
+  it("is read from any content of its file", async () => {
+    const kernel = createFakeKernel({ nics: [igb(pf)] });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.json().map((open) => `{"open":${open}}`),
+        ),
+        async (text) => {
+          kernel.writeFile(guardFile, text);
+          expect((await readGuardRecord(kernel.host().files)).open).toBeUndefined();
+        },
+      ),
+    );
   });
 });

@@ -6,11 +6,11 @@
  * daemon, or the units of the next boot, finish what a killed daemon has begun.
  */
 import { rolledBackReasons, type RolledBackChange, type SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { HostError, type Host } from "@switchyard/host";
+import { HostError, type Host, type HostFiles } from "@switchyard/host";
 import { describeStep, pfSpecDigest, type Step } from "@switchyard/plan";
 import type { Observation } from "../observe/observe.ts";
-import type { StepTiming } from "../deadlines/with-deadline.ts";
-import { readGuardRecord, writeGuardRecord, type GuardRecord, type OpenChange } from "./guard-record.ts";
+import { createWithDeadline, type StepTiming } from "../deadlines/with-deadline.ts";
+import { guardFile, readGuardRecord, writeGuardRecord, type GuardRecord, type OpenChange } from "./guard-record.ts";
 import { findGuarded, type ApiServerEndpoint, type Guarded } from "./guarded-pfs.ts";
 import { describeProbe, firstFailing, workingOf, type Probe } from "./probes.ts";
 import { restorePfs, type RestoreDeps } from "./restore-pfs.ts";
@@ -54,10 +54,18 @@ const backMs = 15_000;
 
 export function createConnectivityGuard(host: Host, deps: ConnectivityGuardDeps): ConnectivityGuard {
   const { timing, warn } = deps;
+  const withDeadline = createWithDeadline(host, deps);
+
+  /** A disk that hangs is reported, and does not stop the pass for ever. */
+  async function onDisk<Answer>(work: (files: HostFiles) => Promise<Answer>): Promise<Answer> {
+    const answer = await withDeadline(({ files }) => work(files));
+    if (answer.ok) return answer.value;
+    throw new HostError({ action: "access", target: guardFile }, "ETIMEDOUT", { words: answer.error });
+  }
 
   return {
     async open(steps, { found, desired, isAtBoot = false }) {
-      const record = await readGuardRecord(host.files);
+      const record = await onDisk(readGuardRecord);
       const bootId = await host.boot.readBootId();
       const guarded = await find(steps, { found, desired });
       if (isAtBoot && isPending(record.open, bootId, guarded)) return;
@@ -68,24 +76,24 @@ export function createConnectivityGuard(host: Host, deps: ConnectivityGuardDeps)
         if (pfs.length > 0) warn({ pfs: pfs.map(({ pciAddress }) => pciAddress) }, withoutProbes);
         // A change that the next boot makes stays recorded while the daemon runs other steps.
         if (record.open !== undefined && record.open.isAtBoot === isAtBoot)
-          await writeGuardRecord(host.files, without(record));
+          await onDisk((files) => writeGuardRecord(files, without(record)));
         return;
       }
       const tried = new Set(pfs.map(({ pciAddress }) => pciAddress));
       const rolledBack = Object.fromEntries(Object.entries(record.rolledBack).filter(([pf]) => !tried.has(pf)));
       const open = { bootId, isAtBoot, timeoutMs: deps.timeoutMs, probes: counted, pfs };
-      await writeGuardRecord(host.files, { open, rolledBack });
+      await onDisk((files) => writeGuardRecord(files, { open, rolledBack }));
     },
 
     async settle(signal) {
-      const record = await readGuardRecord(host.files);
+      const record = await onDisk(readGuardRecord);
       const { open } = record;
       if (open === undefined) return [];
       if (open.isAtBoot && open.bootId === (await host.boot.readBootId())) return [];
       const { timeoutMs } = open;
       const failed = open.failed ?? (await firstFailing(open.probes, host, { timing, timeoutMs, signal }));
       if (failed === undefined) {
-        await writeGuardRecord(host.files, without(record));
+        await onDisk((files) => writeGuardRecord(files, without(record)));
         return [];
       }
       if (signal.aborted) return [];
@@ -93,7 +101,7 @@ export function createConnectivityGuard(host: Host, deps: ConnectivityGuardDeps)
     },
 
     async addTo(found, desired) {
-      const { rolledBack } = await readGuardRecord(host.files);
+      const { rolledBack } = await onDisk(readGuardRecord);
       const interfaces = found.interfaces.map((pf) => {
         const undone = rolledBack[pf.pciAddress];
         return undone?.specDigest === pfSpecDigest(desired, pf.pciAddress) ? { ...pf, rolledBack: undone } : pf;
@@ -119,7 +127,7 @@ export function createConnectivityGuard(host: Host, deps: ConnectivityGuardDeps)
 
   async function rollBack(record: GuardRecord, open: OpenChange, failed: Probe): Promise<readonly string[]> {
     // A daemon that is killed during the rollback leaves a node that may be reached again, and must not end here.
-    await writeGuardRecord(host.files, { ...record, open });
+    await onDisk((files) => writeGuardRecord(files, { ...record, open }));
     const restored = await restorePfs(host, open.pfs, deps);
     const timeoutMs = Math.min(open.timeoutMs, backMs);
     const signal = new AbortController().signal;
@@ -130,7 +138,9 @@ export function createConnectivityGuard(host: Host, deps: ConnectivityGuardDeps)
       const change = { changes, probe: describeProbe(failed), undone: done.map(describeStep), reachable, specDigest };
       return [pciAddress, { ...change, reason: reasonOf(failed), time, ...(error !== undefined && { error }) }];
     });
-    await writeGuardRecord(host.files, { rolledBack: { ...record.rolledBack, ...Object.fromEntries(undone) } });
+    await onDisk((files) =>
+      writeGuardRecord(files, { rolledBack: { ...record.rolledBack, ...Object.fromEntries(undone) } }),
+    );
     return undone.map(([pciAddress, change]) => {
       warn({ pciAddress, ...change }, "the node lost its network by a change of this PF; the change was undone");
       const done = change.undone.length === 0 ? "nothing" : change.undone.join(", ");

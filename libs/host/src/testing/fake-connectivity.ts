@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements Connectivity on the fake kernel. An address answers if a route leads to it over an interface whose port passes packets:
- * the interface is up, it is not a port of a bridge, and no quirk of its card is in the way (losesConnectivity).
+ * Implements Connectivity on the fake kernel. An address answers if a route leads to it over an interface whose port passes packets.
+ * The interface must be up and not a port of a bridge, and no quirk of its card may be in the way (losesConnectivity).
  */
 import { isIP } from "node:net";
 import type { PciAddress } from "@switchyard/api";
@@ -55,6 +55,7 @@ export function createFakeConnectivity({ netdevs, routes, quirks, find }: FakeCo
         return (await routes.listDefaultRouteLinks()).map((link) => ({ address: fakeGateway, link }));
       },
       async readAnswer(address) {
+        if (isIP(address) === 0) throw new Refusal("EINVAL");
         return answersOver(address, await routes.listRouteLinks(address));
       },
       readNeighbourAnswer: ({ address, link }) =>

@@ -7,6 +7,8 @@ describe("a variable of the config daemon", () => {
     { name: "METRICS_ADDRESS", value: ":29120" },
     { name: "LOG_LEVEL", value: "debug" },
     { name: "STATE_DIRECTORY", value: "/var/lib/sriov-operator" },
+    { name: "CONNECTIVITY_TIMEOUT", value: "1m30s" },
+    { name: "CONNECTIVITY_TIMEOUT", value: "0" },
     { name: "HTTPS_PROXY", value: "http://proxy.example.com:3128" },
     { name: "no_proxy", value: ".svc,10.0.0.0/8" },
     { name: "TZ", value: "" },
@@ -39,6 +41,10 @@ describe("a variable of the config daemon", () => {
       expect(checkDaemonVariable("STATE_DIRECTORY", value)).toMatchObject({ use: "refused" });
     },
   );
+
+  it.each(["", "4s", "11m", "30", "-5s", "500ms", "1h"])("is rejected as a time limit: %j", (value) => {
+    expect(checkDaemonVariable("CONNECTIVITY_TIMEOUT", value)).toMatchObject({ use: "refused" });
+  });
 
   it.each([
     { what: "too long", value: "x".repeat(1_025), words: "at most 1024 characters, but has 1025" },

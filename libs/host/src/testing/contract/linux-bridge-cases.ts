@@ -199,6 +199,14 @@ export const linuxBridgeCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "asks only what is an IP address whether it answers",
+    async run({ host, pfs: [pf] }) {
+      const { index } = await linkOf(host, pf);
+      await assertRefused(host.connectivity.readAnswer("example", 443, 100), "EINVAL");
+      await assertRefused(host.connectivity.readNeighbourAnswer({ address: "example", link: index }, 100), "EINVAL");
+    },
+  },
+  {
     name: "lists the networks of the addresses of the host with their interfaces",
     async run({ host, pfs: [pf], addRoute }) {
       const { index, name } = await linkOf(host, pf);
