@@ -1106,6 +1106,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "description": "Kernel driver that the VF is bound to; absent if it is not bound to a driver.",
                         "type": "string"
                       },
+                      "iommuGroupPeers": {
+                        "description": "Other devices in the IOMMU group of the VF, with their drivers: \"0000:02:00.0 (tg3)\". Absent if the VF has a group of its own, or is not bound to vfio-pci.",
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        }
+                      },
                       "vendor": {
                         "description": "PCI vendor ID of the VF, in hexadecimal.",
                         "type": "string"
@@ -1132,6 +1139,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       },
                       "rdmaDevice": {
                         "description": "Name of the VF's RDMA device; absent if it has none, or if the device is in the network namespace of a pod.",
+                        "type": "string"
+                      },
+                      "portState": {
+                        "description": "State of the port of an InfiniBand VF: DOWN, INIT, ARMED or ACTIVE. Without linkState of a SriovIBNetwork, it stays DOWN.",
                         "type": "string"
                       },
                       "guid": {
