@@ -252,6 +252,17 @@ describe("policies with the same pool", () => {
   });
 });
 
+it("names the environment variable that two pools would share", () => {
+  const policies = [
+    afxdpPolicy("first", { poolName: "fast", priority: 1 }),
+    afxdpPolicy("second", { poolName: "Fast", nicSelector: { pfNames: ["ens1f1"] } }),
+  ];
+  expect(merge(policies).problems.map(({ message }) => message)).toEqual([
+    "differs only in case from pool fast of the same node: both would have the environment variable AFXDP_DEVICES_FAST, so " +
+      "choose another name",
+  ]);
+});
+
 describe("problems of a policy", () => {
   it.each([
     { fields: { nicSelector: {} }, code: "empty-nic-selector", applied: false },

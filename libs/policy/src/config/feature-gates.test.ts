@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { isGateOn } from "./feature-gates.ts";
+import { firmwarePolicyOf, isGateOn } from "./feature-gates.ts";
 import { operatorConfig } from "../testing/objects.ts";
 
 describe("isGateOn", () => {
@@ -19,5 +19,16 @@ describe("isGateOn", () => {
 
   it("is false for manageSoftwareBridges by default", () => {
     expect(isGateOn("manageSoftwareBridges", operatorConfig({}))).toBe(false);
+  });
+});
+
+describe("firmwarePolicyOf", () => {
+  it("allows settings and resets by default", () => {
+    expect(firmwarePolicyOf(undefined)).toEqual({ isDisabled: false, isResetAllowed: true });
+  });
+
+  it("is disabled with the plugin mellanox, and allows no reset without the gate", () => {
+    const config = operatorConfig({ disablePlugins: ["mellanox"], featureGates: { mellanoxFirmwareReset: false } });
+    expect(firmwarePolicyOf(config)).toEqual({ isDisabled: true, isResetAllowed: false });
   });
 });

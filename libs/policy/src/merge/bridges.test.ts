@@ -63,6 +63,16 @@ describe("bridges of a node", () => {
     expect(merged.matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
   });
 
+  it.each([
+    { spec: { eSwitchMode: "legacy" }, actual: '"legacy"' },
+    { spec: { eSwitchMode: "" }, actual: 'absent, which means "legacy"' },
+  ])("are refused with the eswitch mode that $spec has", ({ spec, actual }) => {
+    const { problems } = merge([switchdev("p1", { bridge: plain, ...spec })]);
+    expect(problems.map(({ message }) => message)).toEqual([
+      `must be "switchdev" if spec.bridge is set, but is ${actual}`,
+    ]);
+  });
+
   it("are created one per PF, sorted by name (sriov-operator.md B.10)", () => {
     const nicSelector = { rootDevices: ["0000:86:00.2", "0000:86:00.0"] };
     const { spec } = merge([switchdev("p1", { nicSelector, bridge: netdev })]);
