@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Tests the proposal on software bridges from the chart to packets, on a node with a real kubelet, Multus, Open vSwitch and
- * the real CNI plugin ovs. igbsw stands in for a switchdev NIC: VFs send and receive through their representors. The parts build
- * on each other.
+ * the real CNI plugin ovs. igbsw stands in for a switchdev NIC: VFs send and receive through their representors. The parts of
+ * each mode build on each other; `-t "systemd mode"` runs those of one.
  */
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
@@ -35,7 +35,6 @@ const limitMs = 1_800_000;
 const chart = join(findWorkspaceRoot(), "charts/switchyard");
 const release = "switchyard";
 const timings = createTimings();
-const part = createParts(limitMs);
 
 let registry: Registry;
 let cluster: KubeCluster;
@@ -143,15 +142,32 @@ async function vlansOfPorts(): Promise<readonly number[]> {
 
 const wantedVlans = [vlans.blue, vlans.blue, vlans.red];
 
-async function deletePods(): Promise<void> {
+/** Deletes the pods, and the networks of this kind. */
+async function deletePods(kind: "OVSNetwork" | "BridgeNetwork"): Promise<void> {
   await cluster.kubectl(["delete", "deployment", blue.app, red.app, "--cascade=foreground", "--timeout=15m"]);
   const none = async (): Promise<boolean> => (await cluster.kubectl(["get", "pods", "-o", "name"])) === "";
   await eventually("no pod is left", none, within);
+  await cluster.kubectl(["delete", kind, "--all", "-n", namespace, "--timeout=15m"]);
 }
 
-async function startPods(): Promise<void> {
-  for (const pods of [blue, red]) await apply(deploymentOf(tools, pods));
-  await allPods();
+/** Starts the pods in networks of this kind. */
+async function startPods(kind: "OVSNetwork" | "BridgeNetwork"): Promise<void> {
+  for (const network of networksOf(kind)) await apply(network);
+  await isReady(kind, blue.network);
+  await timings.during("pods Ready", async () => {
+    for (const pods of [blue, red]) await apply(deploymentOf(tools, pods));
+    await allPods();
+  });
+}
+
+/** Installs the chart, or changes the mode. */
+async function install(configurationMode: "daemon" | "systemd"): Promise<void> {
+  await timings.during(`install in ${configurationMode} mode, to ready`, async () => {
+    const options = ["--install", "--create-namespace", "--wait", "--timeout", "15m"];
+    await helm.run(["upgrade", release, chart, ...options], valuesFor(configurationMode));
+    await isReady("sriovoperatorconfig", "default");
+    await eventually("all pods are Ready", async () => (await cluster.unreadyPods(namespace)).length === 0, within);
+  });
 }
 
 const bootId = (): Promise<string> => cluster.inGuest("cat /proc/sys/kernel/random/boot_id");
@@ -161,13 +177,10 @@ const isReset = async (): Promise<boolean> => {
 };
 
 describe("an Open vSwitch bridge of a policy, in daemon mode", () => {
+  const part = createParts(limitMs);
+
   part("is created with VFs, representors and the PF as its uplink, and announced to the kubelet", async () => {
-    await timings.during("install to ready", async () => {
-      const options = ["--create-namespace", "--wait", "--timeout", "15m"];
-      await helm.run(["install", release, chart, ...options], valuesFor("daemon"));
-      await isReady("sriovoperatorconfig", "default");
-      await eventually("all pods are Ready", async () => (await cluster.unreadyPods(namespace)).length === 0, within);
-    });
+    await install("daemon");
     await timings.during("policy to allocatable", async () => {
       await apply(policyWithBridge({ ovs: {} }));
       await isReady("sriovnetworknodepolicy", "switched");
@@ -177,9 +190,7 @@ describe("an Open vSwitch bridge of a policy, in daemon mode", () => {
   });
 
   part("has the representors of pods as ports with the VLAN of their network, which divides the pods", async () => {
-    for (const network of networksOf("OVSNetwork")) await apply(network);
-    await isReady("ovsnetwork", "blue");
-    await timings.during("pods Ready", startPods);
+    await startPods("OVSNetwork");
     await ovsBridgesAre({ [bridge]: [uplink, ...representors].sort(), ...users });
     expect(await vlansOfPorts()).toEqual(wantedVlans);
     await vlansHold();
@@ -191,7 +202,7 @@ describe("an Open vSwitch bridge of a policy, in daemon mode", () => {
     await eventually("one representor has left the bridge", async () => (await ports()) === numVfs, within);
     await cluster.kubectl(["scale", "deployment", red.app, "--replicas=1"]);
     await vlansHold();
-    await deletePods();
+    await deletePods("OVSNetwork");
     await ovsBridgesAre({ [bridge]: [uplink], ...users });
   });
 
@@ -204,6 +215,8 @@ describe("an Open vSwitch bridge of a policy, in daemon mode", () => {
 });
 
 describe("a Linux bridge of a policy, with a program that does what accelerated-bridge documents", () => {
+  const part = createParts(limitMs);
+
   /** The bridge's ports with the VLAN of their untagged packets. */
   async function ports(): Promise<Readonly<Record<string, number>>> {
     const shown = JSON.parse(await cluster.inGuest("bridge -json vlan show")) as {
@@ -218,38 +231,34 @@ describe("a Linux bridge of a policy, with a program that does what accelerated-
   }
 
   part("is created with its uplink, and BridgeNetworks attach pods to it in their VLAN", async () => {
-    await cluster.kubectl(["delete", "ovsnetworks", "--all", "-n", namespace, "--timeout=15m"]);
+    await install("daemon");
     await timings.during("policy to allocatable", async () => {
       await apply(policyWithBridge({ linux: { bridge: { vlanFiltering: true } } }));
       await isReady("sriovnetworknodepolicy", "switched");
       await allocatable(numVfs);
     });
     expect(await ports()).toEqual({ [uplink]: 1 });
-    for (const network of networksOf("BridgeNetwork")) await apply(network);
-    await isReady("bridgenetwork", "blue");
-    await timings.during("pods Ready", startPods);
+    await startPods("BridgeNetwork");
     const tags = await ports();
     expect(representors.map((name) => tags[name]).sort()).toEqual(wantedVlans);
     await vlansHold();
   });
 
   part("loses the representors with the pods, and is gone with its policy", async () => {
-    await deletePods();
+    await deletePods("BridgeNetwork");
     expect(await ports()).toEqual({ [uplink]: 1 });
     await cluster.kubectl(["delete", "sriovnetworknodepolicy", "switched", "-n", namespace]);
     await eventually("the PF is reset", isReset, within);
     expect(await cluster.inGuest("ls -d /sys/class/net/*/bridge | grep -v cni0")).toBe("");
     await allocatable(0);
-    await cluster.kubectl(["delete", "bridgenetworks", "--all", "-n", namespace, "--timeout=15m"]);
-    for (const network of networksOf("OVSNetwork")) await apply(network);
-    await isReady("ovsnetwork", "blue");
   });
 });
 
 describe("an Open vSwitch bridge of a policy, in systemd mode", () => {
+  const part = createParts(limitMs);
+
   part("is there after the reboot for its policy, and pods use it", async () => {
-    await helm.run(["upgrade", release, chart, "--wait", "--timeout", "15m"], valuesFor("systemd"));
-    await isReady("sriovoperatorconfig", "default");
+    await install("systemd");
     await timings.during("policy to allocatable, with a reboot", async () => {
       const first = await bootId();
       const rebooted = cluster.guest.nextBoot();
@@ -260,7 +269,7 @@ describe("an Open vSwitch bridge of a policy, in systemd mode", () => {
       await allocatable(numVfs);
     });
     expect(await ovsBridges()).toEqual({ [bridge]: [uplink], ...users });
-    await timings.during("pods Ready", startPods);
+    await startPods("OVSNetwork");
     expect(await vlansOfPorts()).toEqual(wantedVlans);
     await vlansHold();
   });
@@ -276,7 +285,7 @@ describe("an Open vSwitch bridge of a policy, in systemd mode", () => {
   });
 
   part("is gone after the reboot for the deletion of its policy, and the bridge of a user stays", async () => {
-    await deletePods();
+    await deletePods("OVSNetwork");
     await timings.during("deletion of the policy, with a reboot", async () => {
       const rebooted = cluster.guest.nextBoot();
       await cluster.kubectl(["delete", "sriovnetworknodepolicy", "switched", "-n", namespace]);
