@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { isWrite, type AuditEvent } from "./control-plane/audit-log.ts";
+export { isWrite, type AuditEvent, type AuditTail } from "./control-plane/audit-log.ts";
 export type { BinaryName } from "./programs/binary-cache.ts";
 export { bpfmanCrds, bpfmanTypes, type BpfmanVersion } from "./bpfman-crds.ts";
 export { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./control-plane/certificates.ts";

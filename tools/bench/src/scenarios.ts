@@ -13,11 +13,7 @@ import { ovsdb } from "./scenarios/ovsdb.ts";
 import { webhook } from "./scenarios/webhook.ts";
 
 /** A scenario, whatever its figures are. */
-export interface AnyScenario extends ScenarioCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly options: OptionSpecs;
-}
+type AnyScenario = ScenarioCommand & { readonly name: string; readonly summary: string; readonly options: OptionSpecs };
 
 export const scenarios: readonly AnyScenario[] = [
   fleet,

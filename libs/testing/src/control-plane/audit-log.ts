@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readAuditLog reads the audit log of an API server, with which tests check the requests of each client.
- * Usage: `(await readAuditLog("/tmp/cluster/audit.log")).filter(isWrite)`.
+ * createAuditTail reads the audit log of an API server, with which tests check the requests of each client.
+ * Usage: `(await createAuditTail("/tmp/cluster/audit.log").read()).filter(isWrite)`.
  */
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 
 /** A finished request: the fields of audit.k8s.io/v1 Event that tests use. */
 export interface AuditEvent {
@@ -45,16 +45,54 @@ export function renderAuditPolicy(): string {
   });
 }
 
-/** Returns all events in the order of completion. An event can be logged shortly after the response of its request. */
-export async function readAuditLog(path: string): Promise<readonly AuditEvent[]> {
-  const text = await readFile(path, "utf8");
-  // The last line may be incomplete.
-  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
-  return lines
-    .filter((line) => line !== "")
-    .map((line): unknown => JSON.parse(line))
-    .filter(isAuditEvent);
+/** A reader that parses each line once. */
+export interface AuditTail {
+  /** Forgets the requests so far. */
+  begin(): Promise<void>;
+  /** The finished requests since `begin`, in the order of completion. A request can be logged shortly after its response. */
+  read(): Promise<readonly AuditEvent[]>;
 }
+
+/** Reads the requests of all users, or of one only. The lines of other users are not parsed. */
+export function createAuditTail(path: string, username?: string): AuditTail {
+  const mark = username === undefined ? "" : `"username":${JSON.stringify(username)}`;
+  // The line of another user may be about an object that contains the user's name.
+  const isWanted = ({ user }: AuditEvent) => username === undefined || user.username === username;
+  let offset = 0;
+  let events: AuditEvent[] = [];
+
+  async function readMore(): Promise<void> {
+    await using file = await open(path, "r");
+    const buffer = Buffer.alloc(chunkBytes);
+    let rest = Buffer.alloc(0);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, chunkBytes, offset);
+      if (bytesRead === 0) break;
+      offset += bytesRead;
+      const text = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+      const end = text.lastIndexOf(10) + 1;
+      for (const line of text.toString("utf8", 0, end).split("\n")) {
+        const event: unknown = line !== "" && line.includes(mark) ? JSON.parse(line) : undefined;
+        if (isAuditEvent(event) && isWanted(event)) events.push(event);
+      }
+      rest = Buffer.from(text.subarray(end));
+    }
+    offset -= rest.length; // the last line is incomplete
+  }
+
+  return {
+    async begin() {
+      await readMore();
+      events = [];
+    },
+    async read() {
+      await readMore();
+      return [...events];
+    },
+  };
+}
+
+const chunkBytes = 1 << 20;
 
 /** Reports whether the request is a write. */
 export function isWrite(event: AuditEvent): boolean {

@@ -5,7 +5,7 @@
  * Usage: `await cluster.killApiServer(); await cluster.startApiServer();`
  */
 import { join } from "node:path";
-import { readAuditLog, type AuditEvent } from "./audit-log.ts";
+import { createAuditTail, type AuditEvent, type AuditTail } from "./audit-log.ts";
 import type { KeyPair } from "./certificates.ts";
 import type { Client, ControlPlaneFiles } from "./control-plane-files.ts";
 import {
@@ -162,7 +162,16 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Returns all finished requests, with the option `auditLog`. A request that has just finished may be missing. */
   async auditEvents(): Promise<readonly AuditEvent[]> {
-    return readAuditLog(join(this.#parts.servers.layout.dataDir, controlPlaneFiles.auditLog));
+    return createAuditTail(this.#auditLog).read();
+  }
+
+  /** Returns a reader of the requests of a user, with the option `auditLog`. */
+  auditTail(username: string): AuditTail {
+    return createAuditTail(this.#auditLog, username);
+  }
+
+  get #auditLog(): string {
+    return join(this.#parts.servers.layout.dataDir, controlPlaneFiles.auditLog);
   }
 
   /** Returns the path of the log of a process, which has the output of all its starts. */

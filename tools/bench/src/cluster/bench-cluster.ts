@@ -12,13 +12,13 @@ import {
   findWorkspaceRoot,
   outputOf,
   startControlPlane,
+  type AuditTail,
   type PodAccount,
 } from "@switchyard/testing";
 import { join } from "node:path";
 import { createMeasuredService, type MeasuredOptions, type MeasuredService } from "../harness/service.ts";
 import type { Run } from "../harness/run.ts";
 import type { CommonFigures } from "../harness/scenario.ts";
-import { createAuditTail, type AuditTail } from "../harness/requests.ts";
 import { operatorNamespace, plainNamespace } from "./nodes.ts";
 import { createPlainClient, type Identity, type PlainClient } from "./plain-client.ts";
 
@@ -41,6 +41,8 @@ export interface ClusterService extends MeasuredService {
   readonly requests: AuditTail;
 }
 
+type AnyObject = KubeObject & { readonly status?: unknown };
+
 export interface BenchCluster {
   readonly admin: PlainClient;
   /** A directory for logs, which is removed at the end. */
@@ -57,11 +59,7 @@ export interface BenchCluster {
    * Calls `listener` with what `project` returns for each object of the type in the namespace of the operator: first of those that
    * exist, then after each change, until the end of the run. A failure of the watch fails the run, because figures would be wrong.
    */
-  watch<Wire extends KubeObject, T>(
-    type: ResourceType,
-    project: (object: Wire) => T,
-    listener: (value: T) => void,
-  ): Promise<void>;
+  watch<T>(type: ResourceType, project: (object: AnyObject) => T, listener: (value: T) => void): Promise<void>;
   /** Stops the service, and returns what every report has. */
   end(service: ClusterService): Promise<Required<CommonFigures>>;
 }
@@ -95,9 +93,10 @@ export async function startBenchCluster(
   void controlPlane.failed.then(fail);
 
   async function user(name: string): Promise<BenchUser> {
-    const username = `system:serviceaccount:${accountNamespace}:${name}`;
-    const requests = createAuditTail(join(directory, "audit.log"), username);
-    return { pod: await controlPlane.podAccount(accountNamespace, name), requests };
+    return {
+      pod: await controlPlane.podAccount(accountNamespace, name),
+      requests: controlPlane.auditTail(`system:serviceaccount:${accountNamespace}:${name}`),
+    };
   }
 
   const etcd = await outputOf(join(binaries, "etcd"), ["--version"]);
@@ -122,11 +121,7 @@ export async function startBenchCluster(
       const service = run.use(createMeasuredService({ ...options, pod, log, fail }));
       return Object.assign(service, { requests });
     },
-    async watch<Wire extends KubeObject, T>(
-      type: ResourceType,
-      project: (object: Wire) => T,
-      listener: (value: T) => void,
-    ) {
+    async watch(type, project, listener) {
       const transport = run.use(await connect({ kubeconfig }));
       const options = { transport, type, namespace: operatorNamespace, project, report: fail };
       const cache = run.use(watchObjects(options));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * measureSteps measures the steps of a program that writes to the API server: first of the program alone, then of the plain client,
- * which repeats what the program has written while the program is idle. The times are those of the API server's audit log.
+ * measureSteps measures the steps of a program that writes to the API server: first of the program alone, then of the plain client.
+ * The plain client repeats what the program has written, while the program is idle. The times are those of the audit log.
  */
 import { outputOf, type AuditEvent } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
@@ -137,7 +137,9 @@ async function repeatPlainly(
     const script = await bundleProgram("tools/bench/src/cluster/plain-start.ts");
     const file = join(cluster.directory, "plain-start.json");
     await writeFile(file, JSON.stringify({ identity, connections, groups } satisfies PlainStart), { mode: 0o600 });
-    act = async () => void (await outputOf(process.execPath, [script, file], { signal }));
+    act = async () => {
+      await outputOf(process.execPath, [script, file], { signal });
+    };
   }
   const [loadBefore, plainBeginMs] = [readLoad(), performance.now()];
   await act();

@@ -4,7 +4,7 @@
  * statuses the harness writes in place of daemons. Each node state exists twice: the operator writes one, and the plain client the
  * other.
  */
-import { nodes as nodeType, sriovOperatorConfigs } from "@switchyard/api";
+import { nodes as nodeType, sriovOperatorConfigs, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
 import { minSemiSpaceFlag } from "@switchyard/service/memory";
 import { eventually } from "@switchyard/testing";
@@ -112,7 +112,10 @@ export async function createOperatorFleet(
 }
 
 /** Whether the last writes gave all node states the same spec, which is the expected one. */
-export function allHave<Spec>(size: number, isExpected: (spec: Spec) => boolean): Required<Step>["isDone"] {
+export function allHave(
+  size: number,
+  isExpected: (spec: SriovNetworkNodeStateSpec) => boolean,
+): Required<Step>["isDone"] {
   return (writes) => {
     const specs = new Map(
       writes.map(({ objectRef, requestObject: state }) => [objectRef?.name, isRecord(state) ? state["spec"] : {}]),
@@ -120,6 +123,6 @@ export function allHave<Spec>(size: number, isExpected: (spec: Spec) => boolean)
     if (specs.size < size) return `${specs.size} of ${size} node states are written`;
     const [first = "{}", ...others] = new Set([...specs.values()].map((spec) => JSON.stringify(spec ?? {})));
     if (others.length > 0) return `the node states have ${others.length + 1} different specs`;
-    return isExpected(JSON.parse(first) as Spec) ? true : `all node states have the spec ${first}`;
+    return isExpected(JSON.parse(first) as SriovNetworkNodeStateSpec) ? true : `all node states have the spec ${first}`;
   };
 }

@@ -30,14 +30,7 @@ export interface PlainRequest {
 }
 
 /** An object to be written, without its type. */
-export interface PlainObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: object;
-    readonly annotations?: object;
-    readonly ownerReferences?: readonly object[];
-  };
+export interface PlainObject extends Pick<KubeObject, "metadata"> {
   readonly spec?: unknown;
   readonly status?: unknown;
 }

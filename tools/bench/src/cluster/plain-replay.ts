@@ -67,7 +67,7 @@ function moved(body: unknown, { isNamespaced, renames }: { isNamespaced: boolean
       ...metadata,
       ...(uid !== undefined && !isNamespaced && !renames && { uid }),
       ...(namespace !== undefined && { namespace: plainNamespace }),
-      ...(name !== undefined && renames && { name: `${plainPrefix}${String(name)}` }),
+      ...(typeof name === "string" && renames && { name: `${plainPrefix}${name}` }),
       // The program does not read these annotations. Text is as large in either place.
       ...(labels !== undefined && {
         annotations: { ...(isRecord(annotations) && annotations), ...(isRecord(labels) && labels) },

@@ -17,20 +17,13 @@ export function atMost(what: string, value: number | undefined, limit: number, u
   return { what, value: value ?? Number.NaN, limit, unit, met: value !== undefined && value <= limit };
 }
 
-/** The goal that a service ends within 10 s after SIGTERM. */
-export function stopGoal(stopSeconds: readonly number[]): Goal {
-  return atMost("end after SIGTERM", Math.max(...stopSeconds), 10, "s");
-}
-
-export function missedGoals(goals: readonly Goal[]): readonly Goal[] {
-  return goals.filter(({ met }) => !met);
-}
-
-/** "first policy, all nodes: 4.2 s, goal 3.9 s" */
-export function describeGoal({ what, value, limit, unit }: Goal): string {
-  const show = (number: number) =>
-    Number.isNaN(number) ? "not measured" : `${Math.round(number * 100) / 100} ${unit}`;
-  return `${what}: ${show(value).trim()}, goal ${show(limit).trim()}`;
+/** A line for each missed goal: "first policy, all nodes: 4.2 s, goal 3.9 s". */
+export function missedLines(goals: readonly Goal[]): readonly string[] {
+  const show = (number: number, unit: string) =>
+    Number.isNaN(number) ? "not measured" : `${Math.round(number * 100) / 100} ${unit}`.trim();
+  return goals
+    .filter(({ met }) => !met)
+    .map(({ what, value, limit, unit }) => `${what}: ${show(value, unit)}, goal ${show(limit, unit)}`);
 }
 
 /** The middle value, or the mean of both middle values; NaN, which misses every goal, if one of the values is NaN. */
@@ -39,17 +32,6 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
-}
-
-/**
- *  * How many goals are met, and a line for each missed goal.
- */
-export function goalLines(goals: readonly Goal[]): readonly string[] {
-  const missed = missedGoals(goals);
-  return [
-    `${goals.length - missed.length} of ${goals.length} goals met`,
-    ...missed.map((goal) => `  missed: ${describeGoal(goal)}`),
-  ];
 }
 
 const mostComplaints = 5;

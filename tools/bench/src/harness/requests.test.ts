@@ -1,46 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import type { AuditEvent } from "@switchyard/testing";
-import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { countRequests, createAuditTail, listCounts, total, withoutLeases } from "./requests.ts";
-
-let directory = "";
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "bench-audit-"));
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
-
-const line = (id: number, username: string, more = {}) =>
-  `${JSON.stringify({ auditID: String(id), verb: "patch", requestURI: "/x", user: { username }, ...more })}\n`;
-
-describe("createAuditTail", () => {
-  it("returns each event of the user since it began once, and only complete lines", async () => {
-    const path = join(directory, "audit.log");
-    const second = line(3, "operator");
-    await writeFile(path, line(1, "operator") + line(2, "plain") + second.slice(0, 20));
-    const tail = createAuditTail(path, "operator");
-    const ids = async () => (await tail.read()).map(({ auditID }) => auditID);
-    expect(await ids()).toEqual(["1"]);
-    await appendFile(path, second.slice(20));
-    expect(await ids()).toEqual(["1", "3"]);
-    await tail.begin();
-    expect(await ids()).toEqual([]);
-  });
-
-  it("ignores an event about an object that contains the user name", async () => {
-    const path = join(directory, "audit.log");
-    await writeFile(path, line(1, "plain", { requestObject: { user: { username: "operator" } } }));
-    expect(await createAuditTail(path, "operator").read()).toEqual([]);
-  });
-
-  it("reads lines that are longer than its buffer", async () => {
-    const path = join(directory, "audit.log");
-    await writeFile(path, line(1, "operator", { requestObject: "é".repeat(1_200_000) }) + line(2, "operator"));
-    expect(await createAuditTail(path, "operator").read()).toHaveLength(2);
-  });
-});
+import { countRequests, listCounts, total, withoutLeases } from "./requests.ts";
 
 function event(verb: string, resource: string, more: { subresource?: string; code?: number } = {}): AuditEvent {
   return {

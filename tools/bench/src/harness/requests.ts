@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The requests of a user, read from the API server's audit log and counted by verb and resource. */
+/** The requests of a user, counted by verb and resource. Pure. */
 import { isWrite, type AuditEvent } from "@switchyard/testing";
-import { open } from "node:fs/promises";
 
 /**
  * Numbers of requests by verb and resource: "patch nodes/status", "watch leases". `failed` counts the failed ones
@@ -59,54 +58,3 @@ function describe({ verb, objectRef, requestURI }: AuditEvent): string {
   const { resource, subresource } = objectRef;
   return `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
 }
-
-/**
- * AuditTail reads the requests of one user from the API server's audit log. It parses the lines of that user only,
- * because most lines are about the writes of the harness.
- */
-export interface AuditTail {
-  /** Forgets the requests so far. */
-  begin(): Promise<void>;
-  /** The user's finished requests since `begin`. */
-  read(): Promise<readonly AuditEvent[]>;
-}
-
-export function createAuditTail(path: string, username: string): AuditTail {
-  const mark = `"username":${JSON.stringify(username)}`;
-  let offset = 0;
-  let events: AuditEvent[] = [];
-
-  async function readMore(): Promise<void> {
-    await using file = await open(path, "r");
-    const buffer = Buffer.alloc(chunkBytes);
-    let rest = Buffer.alloc(0);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, chunkBytes, offset);
-      if (bytesRead === 0) break;
-      offset += bytesRead;
-      const text = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-      const end = text.lastIndexOf(10) + 1;
-      for (const line of text.toString("utf8", 0, end).split("\n")) {
-        if (!line.includes(mark)) continue;
-        const event = JSON.parse(line) as AuditEvent; // the API server has written it
-        // The line may also be about an object that contains the user's name.
-        if (event.user.username === username) events.push(event);
-      }
-      rest = Buffer.from(text.subarray(end));
-    }
-    offset -= rest.length; // the last line is incomplete
-  }
-
-  return {
-    async begin() {
-      await readMore();
-      events = [];
-    },
-    async read() {
-      await readMore();
-      return [...events];
-    },
-  };
-}
-
-const chunkBytes = 1 << 20;

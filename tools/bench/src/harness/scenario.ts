@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A scenario is one benchmark: what is run, its figures, its goals and its report. runScenario is the command of all of them. */
+/** A scenario is one benchmark: what is run, its figures, its goals and its report. defineScenario makes its command. */
 import { writeFile } from "node:fs/promises";
-import { complaintLines, describeGoal, goalLines, missedGoals, stopGoal, type Goal } from "./report.ts";
+import { atMost, complaintLines, missedLines, type Goal } from "./report.ts";
 import { describeMachine } from "./proc.ts";
 import { commonOptions, describeOptions, parseOptions, type Options, type OptionSpecs } from "./options.ts";
 import { BenchError, startRun, type Run } from "./run.ts";
@@ -46,31 +46,36 @@ export interface ScenarioCommand {
   readonly command: (args: readonly string[]) => Promise<void>;
 }
 
-/** Adds the command and the goals that all scenarios share. */
+/** Adds the command and the goal that all services end within 10 s after SIGTERM. */
 export function defineScenario<const Specs extends OptionSpecs, Figures extends CommonFigures>(
-  scenario: Scenario<Specs, Figures>,
+  own: Scenario<Specs, Figures>,
 ): Scenario<Specs, Figures> & ScenarioCommand {
-  const goals = (figures: Figures, options: Options<Specs>) => [
-    ...scenario.goals(figures, options),
-    ...(figures.stopSeconds === undefined ? [] : [stopGoal(figures.stopSeconds)]),
-  ];
-  return { ...scenario, goals, command: (args) => runScenario({ ...scenario, goals }, args) };
+  const goals = (figures: Figures, options: Options<Specs>) => {
+    const { stopSeconds } = figures;
+    const stops = stopSeconds === undefined ? [] : [atMost("end after SIGTERM", Math.max(...stopSeconds), 10, "s")];
+    return [...own.goals(figures, options), ...stops];
+  };
+  const scenario = { ...own, goals };
+  return { ...scenario, command: (args) => runScenario(scenario, args) };
 }
 
 /** The whole text of the report. Pure. */
 export function renderReport<Specs extends OptionSpecs, Figures extends CommonFigures>(
-  scenario: Pick<Scenario<Specs, Figures>, "goals" | "render">,
+  { render, goals }: Pick<Scenario<Specs, Figures>, "goals" | "render">,
   { date, machine }: RunDescription,
   { figures, options }: { readonly figures: Figures; readonly options: Options<Specs> },
 ): string {
-  const [title = "", ...lines] = scenario.render(figures, options);
+  const [title = "", ...lines] = render(figures, options);
   const programs = Object.entries(figures.versions).map(([name, version]) => `${name} ${version}`);
+  const all = goals(figures, options);
+  const missed = missedLines(all);
   return [
     `${title}; ${date}`,
-    [machine, ...(programs.length === 0 ? [] : [programs.join(", ")])].join("; "),
+    programs.length === 0 ? machine : `${machine}; ${programs.join(", ")}`,
     ...lines,
     "",
-    ...goalLines(scenario.goals(figures, options)),
+    `${all.length - missed.length} of ${all.length} goals met`,
+    ...missed.map((line) => `  missed: ${line}`),
     ...complaintLines(figures.complaints ?? []),
     "",
   ].join("\n");
@@ -80,7 +85,7 @@ async function runScenario<Specs extends OptionSpecs, Figures extends CommonFigu
   scenario: Scenario<Specs, Figures>,
   args: readonly string[],
 ): Promise<void> {
-  const { name, summary, baseline, options: specs, measure, goals } = scenario;
+  const { name, summary, baseline, options: specs, measure } = scenario;
   const parsed = parseOptions(args, specs);
   if (parsed === "help") {
     const about = `Measures ${summary}.\nThe baseline is ${baseline}.`;
@@ -88,20 +93,18 @@ async function runScenario<Specs extends OptionSpecs, Figures extends CommonFigu
     process.stdout.write(`npm run bench -- ${name} [options]\n\n${about}\n\n${options}`);
     return;
   }
-  const { json, check } = parsed;
   const options = scenario.limit?.(parsed.options) ?? parsed.options;
   const facts = { date: new Date().toISOString(), machine: describeMachine() };
   await using run = startRun();
   const figures = await measure(options, run);
   run.progress[Symbol.dispose]();
   process.stdout.write(renderReport(scenario, facts, { figures, options }));
-  const reached = goals(figures, options);
-  if (json !== undefined) {
-    const report = { bench: name, ...facts, options, ...figures, goals: reached };
-    await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
+  const goals = scenario.goals(figures, options);
+  if (parsed.json !== undefined) {
+    const report = { bench: name, ...facts, options, ...figures, goals };
+    await writeFile(parsed.json, `${JSON.stringify(report, null, 2)}\n`);
   }
-  const missed = missedGoals(reached);
-  if (check && missed.length > 0) {
-    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.map(describeGoal).join("\n")}`);
-  }
+  const missed = missedLines(goals);
+  if (parsed.check && missed.length > 0)
+    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.join("\n")}`);
 }

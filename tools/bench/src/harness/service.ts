@@ -8,7 +8,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { readProcess, type ProcessReading } from "./proc.ts";
 import { BenchError, untilReady } from "./run.ts";
 
@@ -68,14 +67,9 @@ export function createMeasuredService(options: MeasuredOptions): MeasuredService
     running = undefined;
     const beginMs = performance.now();
     child.kill(signal);
-    const ended = new AbortController();
-    const late = sleep(stopLimitMs, undefined, { signal: ended.signal }).then(
-      () => child.kill("SIGKILL"),
-      () => undefined,
-    );
+    const late = setTimeout(() => child.kill("SIGKILL"), stopLimitMs);
     await exited;
-    ended.abort();
-    await late;
+    clearTimeout(late);
     if (signal === "SIGTERM") stopSeconds.push((performance.now() - beginMs) / 1000);
   }
 
@@ -116,8 +110,8 @@ async function startProcess(options: MeasuredOptions): Promise<RunningProcess> {
   const logBegin = statSync(log).size;
   const profiler = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
   const command = [...nodeFlags, ...profiler, script, ...args, "--health-address", "127.0.0.1:0"];
-  const { file, args: all } =
-    pod === undefined ? { file: process.execPath, args: command } : podCommand(pod, [process.execPath, ...command]);
+  const plain = { file: process.execPath, args: command };
+  const { file, args: all } = pod === undefined ? plain : podCommand(pod, [process.execPath, ...command]);
   const child = spawn("setpriv", ["--pdeathsig", "KILL", file, ...all], {
     env: { ...process.env, ...env },
     stdio: ["ignore", output, output],

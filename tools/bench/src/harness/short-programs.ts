@@ -38,7 +38,9 @@ export async function runShortly(
   const child = spawn(file, args, { env, stdio: [readEnd, "pipe", "pipe"] });
   closeSync(readEnd);
   const exited = once(child, "exit").then(() => performance.now());
-  const output = Promise.all([child.stdout, child.stderr].map((stream) => (stream === null ? "" : text(stream))));
+  const output = Promise.all(
+    [child.stdout, child.stderr].filter((stream) => stream !== null).map((stream) => text(stream)),
+  );
   await onStart(child.pid ?? 0);
   writeSync(writeEnd, stdin);
   closeSync(writeEnd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { describeGoal, missedGoals } from "./report.ts";
+import { missedLines } from "./report.ts";
 import { stepGoals, stepTable, type StepKind, type StepResult } from "./step.ts";
 import { cellsOf, onlyWrites, stepOf } from "./testing.ts";
 
@@ -13,7 +13,7 @@ const kinds = {
 
 const change = (seconds: number, round = 1, plainSeconds = 3) => stepOf(kinds.change, { round, seconds, plainSeconds });
 const missed = (steps: readonly StepResult[], nodes = 1000) =>
-  missedGoals(stepGoals(steps, { nodes, timesPlain: 1.25 })).map(describeGoal);
+  missedLines(stepGoals(steps, { nodes, timesPlain: 1.25 }));
 
 describe("the goals of steps", () => {
   it("allow a multiple of the plain client's time plus the debounce", () => {

@@ -3,8 +3,8 @@
  * A step is a part of a scenario whose cost is measured: first of the measured program alone, then of the plain client that repeats
  * its writes. Its kind has its goals as data.
  */
-import { renderTable } from "@switchyard/testing";
-import { countRequests, listCounts, total, withoutLeases, type AuditTail, type RequestCount } from "./requests.ts";
+import { renderTable, type AuditTail } from "@switchyard/testing";
+import { countRequests, listCounts, total, withoutLeases, type RequestCount } from "./requests.ts";
 import { atMost, median, showMb, showRatio, showSeconds, type Goal } from "./report.ts";
 import { untilIdle, type IdleOptions, type Load, type ProcessReading } from "./proc.ts";
 

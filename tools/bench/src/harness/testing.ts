@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Builders for the tests of scenarios. */
-import type { OptionSpecs } from "./options.ts";
-import { parseOptions } from "./options.ts";
-import { describeGoal, missedGoals } from "./report.ts";
+import { parseOptions, type OptionSpecs } from "./options.ts";
+import { missedLines } from "./report.ts";
 import type { RequestCount } from "./requests.ts";
 import { renderReport, type CommonFigures, type Scenario } from "./scenario.ts";
 import type { Cost, StepKind, StepResult } from "./step.ts";
@@ -13,7 +12,7 @@ export function missedBy<Specs extends OptionSpecs, Figures extends CommonFigure
   figures: Figures,
   args: readonly string[] = [],
 ): readonly string[] {
-  return missedGoals(scenario.goals(figures, optionsOf(scenario, args))).map(describeGoal);
+  return missedLines(scenario.goals(figures, optionsOf(scenario, args)));
 }
 
 /** The lines of the report about a run on "a machine". */

@@ -14,32 +14,20 @@ import type { Program } from "../harness/short-programs.ts";
 export interface Subject {
   readonly title: string;
   readonly program: () => Program;
-  /** What the program waits for while its memory is read; absent if it never waits. */
-  readonly waitsFor?: "input" | "zedrouter";
+  /**
+   * A form of the program that waits for its input while its memory is read. Absent if it never waits, and if it calls zedrouter,
+   * which reads its memory.
+   */
+  readonly waiting?: () => Program;
 }
 
 type Start = Pick<Program, "file" | "args">;
 
 /** The installed plugin and its size. */
-export interface Plugin {
-  /** How the plugin is started in the CNI directory. */
-  readonly launcher: Start;
-  /** The bundled program. */
-  readonly bundle: string;
-  /** Bytes of the program with its code cache. */
-  readonly programBytes: number;
-  /** Bytes of the whole installation, including Node. */
-  readonly installedBytes: number;
-  /** Path of the socket on which the plugin expects zedrouter. */
-  readonly rpcSocket: string;
-  /** VERSION, started as `start` says. */
-  version(start: Start): Program;
-  /** ADD of a virtual machine's interface, which is L2 only. Each call is for another container. */
-  add(start: Start): Program;
-}
+export type Plugin = Awaited<ReturnType<typeof installPlugin>>;
 
 /** Bundles and installs eve-bridge below `directory`. Rejects with TestingError `program`. */
-export async function installPlugin(directory: string): Promise<Plugin> {
+export async function installPlugin(directory: string) {
   const dist = join(directory, "dist");
   const cni = join(directory, "bin");
   mkdirSync(cni);
@@ -57,17 +45,23 @@ export async function installPlugin(directory: string): Promise<Plugin> {
   let containers = 0;
 
   return {
+    /** How the plugin is started in the CNI directory. */
     launcher: { file: join(cni, "eve-bridge"), args: [] },
+    /** Path of the bundled program. */
     bundle,
+    /** Bytes of the program with its code cache, and of the whole installation, including Node. */
     programBytes: bytesOf(files.filter((file) => /\.(cjs|cache)$/.test(file))),
     installedBytes: bytesOf(files),
+    /** Path of the socket on which the plugin expects zedrouter. */
     rpcSocket,
-    version: (start) => ({
+    /** VERSION, started as `start` says. */
+    version: (start: Start): Program => ({
       ...start,
       env: { ...process.env, CNI_COMMAND: "VERSION" },
       stdin: '{"cniVersion":"0.3.1"}',
     }),
-    add: (start) => ({
+    /** ADD of a virtual machine's interface, which is L2 only. Each call is for another container. */
+    add: (start: Start): Program => ({
       ...start,
       env: {
         ...process.env,
@@ -108,7 +102,7 @@ export async function formsOf(plugin: Plugin, directory: string): Promise<readon
     const started = (program: Program) => ({ ...program, env: { ...program.env, ...variables } });
     return [
       { title: `${title}: VERSION`, program: () => started(plugin.version(start)) },
-      { title: `${title}: ADD`, program: () => started(plugin.add(start)), waitsFor: "zedrouter" },
+      { title: `${title}: ADD`, program: () => started(plugin.add(start)) },
     ];
   };
   const echo = await snapshot(directory);

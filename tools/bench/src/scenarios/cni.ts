@@ -144,10 +144,10 @@ function subjectsOf(plugin: Plugin, stock: string | undefined): readonly Subject
   const bridge =
     stock === undefined ? [] : [{ title: titles.stock, program: () => version({ file: stock, args: [] }) }];
   return [
-    { title: titles.node, program: () => emptyNode, waitsFor: "input" },
+    { title: titles.node, program: () => emptyNode, waiting: () => waitingNode },
     ...bridge,
-    { title: titles.version, program: () => version(launcher), waitsFor: "input" },
-    { title: titles.add, program: () => add(launcher), waitsFor: "zedrouter" },
+    { title: titles.version, program: () => version(launcher), waiting: () => version(launcher) },
+    { title: titles.add, program: () => add(launcher) },
   ];
 }
 
@@ -180,13 +180,9 @@ async function runInTurn(
   zedrouter.onRequest = () => undefined;
   const finished: CniSeries[] = [];
   for (const { subject, ownMs, peakMb } of series) {
-    const { title, program, waitsFor } = subject;
-    if (waitsFor === undefined) finished.push({ title, ownMs });
-    else if (waitsFor === "zedrouter") finished.push({ title, ownMs, peakMb });
-    else {
-      const waiting = title === titles.node ? waitingNode : program();
-      finished.push({ title, ownMs, peakMb: await measureWaiting(directory, waiting) });
-    }
+    const { title, waiting } = subject;
+    const measuredMb = waiting === undefined ? peakMb : await measureWaiting(directory, waiting());
+    finished.push({ title, ownMs, ...(measuredMb > 0 && { peakMb: measuredMb }) });
   }
   return finished;
 }

@@ -3,14 +3,13 @@
 import { customResources, nodes as nodeType, pods } from "@switchyard/api";
 import { objectPath, type ResourceType } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
-import { fleetObjects, renderTable, runProgram } from "@switchyard/testing";
+import { fleetObjects, renderTable, runProgram, type AuditTail } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import type { PlainClient } from "../cluster/plain-client.ts";
 import { atMost, showMb, showSeconds, type Goal } from "../harness/report.ts";
-import type { AuditTail } from "../harness/requests.ts";
 import { BenchError, forEachIndex } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
 import { bundleProgram } from "../harness/service.ts";
@@ -80,13 +79,8 @@ export const diagnosis = defineScenario({
         if (!isListing) await user.requests.begin();
         const { seconds, peakMb, bytes } = isListing ? await listAgain(user.requests, plain) : await time(title, args);
         const before = results.get(title) ?? { seconds: [], peakMb: [] };
-        results.set(title, {
-          title,
-          seconds: [...before.seconds, seconds],
-          peakMb: [...before.peakMb, ...peakMb],
-          bytes,
-          ...(goal !== undefined && { goal }),
-        });
+        const all = { seconds: [...before.seconds, seconds], peakMb: [...before.peakMb, ...peakMb] };
+        results.set(title, { title, ...all, bytes, ...(goal !== undefined && { goal }) });
       }
     }
     return { versions: cluster.versions, commands: [...results.values()] };
@@ -133,13 +127,9 @@ function commandsFor(
   { json, yaml, kubeconfig }: { readonly json: string; readonly yaml: string; readonly kubeconfig: string },
 ): readonly Command[] {
   const parse = `JSON.parse(require("node:fs").readFileSync(${JSON.stringify(json)}, "utf8"))`;
-  const forms = [
-    { form: "JSON", file: json },
-    { form: "YAML", file: yaml },
-  ];
   return [
     { title: "JSON.parse alone", args: ["-e", parse] },
-    ...forms.flatMap(({ form, file }): readonly Command[] => [
+    ...Object.entries({ JSON: json, YAML: yaml }).flatMap(([form, file]): readonly Command[] => [
       { title: `doctor, ${form}`, args: [main, "doctor", "-f", file], goal: "diagnosis" },
       ...["doctor", "plan", "vfs"].map((verb): Command => {
         return { title: `${verb} -o html, ${form}`, args: [main, verb, "-f", file, "-o", "html"], goal: "page" };

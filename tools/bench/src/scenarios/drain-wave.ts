@@ -10,9 +10,8 @@ import {
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   type DrainRequest,
-  type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { objectPath } from "@switchyard/kube";
+import { objectPath, type KubeObject } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
 import { eventually } from "@switchyard/testing";
 import type { StepBench } from "../cluster/measure-step.ts";
@@ -34,25 +33,6 @@ export interface DrainWave {
   readonly allSeconds: number;
   /** CPU time of the operator. */
   readonly cpuSeconds: number;
-}
-
-interface SeenState {
-  readonly name: string;
-  readonly desired: string;
-  readonly current: string;
-}
-
-/** DrainLog computes the figures from the watch events of the node states. Pure. */
-interface DrainLog {
-  /** Records a state. Returns "drained" if the node's daemon may start its work now. */
-  saw(state: SeenState, nowMs: number): "drained" | undefined;
-  /** Records that a daemon is about to request Idle. */
-  freed(nowMs: number): void;
-  /** Number of nodes whose drain is complete. */
-  readonly ended: number;
-  /** Number of nodes that are draining or drained. */
-  readonly busy: number;
-  result(allSeconds: number, cpuSeconds: number): Omit<DrainWave, "nodes">;
 }
 
 /** maxUnavailable of the pool. */
@@ -77,26 +57,30 @@ export async function measureDrainWave(
   await forAll((name) => patchNode(admin, name, { labels: { [label]: "yes" } }));
   await admin.create(sriovNetworkPoolConfigs, pool);
 
-  const log = createDrainLog(Math.max(1, Math.floor(size * share)));
+  const log = new DrainLog(Math.max(1, Math.floor(size * share)));
   const members = new Set(names);
   async function work(name: string): Promise<void> {
     await pause(workMs, signal);
-    log.freed(performance.now());
+    log.freedMs.push(performance.now());
     await request(admin, name, "Idle");
   }
   await cluster.watch(sriovNetworkNodeStates, readState, (seen) => {
     if (!members.has(seen.name)) return;
-    if (log.saw(seen, performance.now()) === "drained") work(seen.name).catch(run.fail);
+    if (log.saw(seen, performance.now())) work(seen.name).catch(run.fail);
   });
 
   const cpuBefore = operator.read().cpuSeconds;
   const beginMs = performance.now();
-  progress.at(`draining ${size} nodes`, () => `${log.ended} of ${size} done, ${log.busy} draining or drained`);
+  progress.at(`draining ${size} nodes`, () => `${log.ended.size} of ${size} done, ${log.busy} draining or drained`);
   await forAll((name) => request(admin, name, "Drain_Required"));
-  const areDone = () => log.ended === size;
+  const areDone = () => log.ended.size === size;
   await eventually("all nodes are drained and idle again", areDone, { withinMs: 300_000, everyMs: 20, signal });
-  const wave = log.result((performance.now() - beginMs) / 1000, operator.read().cpuSeconds - cpuBefore);
-  return { ...wave, nodes: size };
+  return {
+    nodes: size,
+    ...log.figures(),
+    allSeconds: (performance.now() - beginMs) / 1000,
+    cpuSeconds: operator.read().cpuSeconds - cpuBefore,
+  };
 }
 
 const pool = {
@@ -115,44 +99,55 @@ async function patchNode(admin: PlainClient, name: string, metadata: object): Pr
   await admin.merge(objectPath(nodeType, { name }), { metadata });
 }
 
-function readState({ metadata: { name, annotations: texts = {} } }: SriovNetworkNodeState): SeenState {
+/** What a node requests, and how far its drain is. */
+interface SeenState {
+  readonly name: string;
+  readonly desired: string;
+  readonly current: string;
+}
+
+function readState({ metadata: { name, annotations: texts = {} } }: KubeObject): SeenState {
   const text = (key: string) => texts[key] ?? "Idle";
   return { name, desired: text(annotations.desiredState), current: text(annotations.currentState) };
 }
 
-export function createDrainLog(limit: number): DrainLog {
-  const current = new Map<string, string>();
-  const ended = new Set<string>();
-  const starts: number[] = [];
-  const freed: number[] = [];
-  let busy = 0;
-  let peak = 0;
+/** DrainLog computes the figures from the states of the nodes, of which at most `limit` may drain at once. Pure. */
+export class DrainLog {
+  /** Nodes whose drain is complete. */
+  readonly ended = new Set<string>();
+  /** When daemons were about to request Idle. */
+  readonly freedMs: number[] = [];
+  readonly #limit: number;
+  readonly #current = new Map<string, string>();
+  readonly #startsMs: number[] = [];
+  #busy = 0;
+  #peak = 0;
 
-  return {
-    get ended() {
-      return ended.size;
-    },
-    get busy() {
-      return busy;
-    },
-    saw(state, nowMs) {
-      const before = current.get(state.name) ?? "Idle";
-      if (before === state.current) return undefined;
-      current.set(state.name, state.current);
-      busy += Number(state.current !== "Idle") - Number(before !== "Idle");
-      peak = Math.max(peak, busy);
-      if (before === "Idle") starts.push(nowMs);
-      if (state.current === "Idle") ended.add(state.name);
-      return state.current === "DrainComplete" && state.desired !== "Idle" ? "drained" : undefined;
-    },
-    freed(nowMs) {
-      freed.push(nowMs);
-    },
-    result(allSeconds, cpuSeconds) {
-      // The first `limit` drains found free slots; each later drain took the next slot that became free.
-      const gaps = starts.slice(limit).map((startMs, index) => startMs - (freed[index] ?? startMs));
-      const longestGapSeconds = Math.max(0, ...gaps) / 1000;
-      return { limit, peak, starts: starts.length, longestGapSeconds, allSeconds, cpuSeconds };
-    },
-  };
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Number of nodes that are draining or drained. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** Records a state. Reports whether the node's daemon may start its work now. */
+  saw({ name, desired, current }: SeenState, nowMs: number): boolean {
+    const before = this.#current.get(name) ?? "Idle";
+    if (before === current) return false;
+    this.#current.set(name, current);
+    this.#busy += Number(current !== "Idle") - Number(before !== "Idle");
+    this.#peak = Math.max(this.#peak, this.#busy);
+    if (before === "Idle") this.#startsMs.push(nowMs);
+    if (current === "Idle") this.ended.add(name);
+    return current === "DrainComplete" && desired !== "Idle";
+  }
+
+  figures(): Pick<DrainWave, "limit" | "peak" | "starts" | "longestGapSeconds"> {
+    // The first `limit` drains found free slots; each later drain took the next slot that became free.
+    const gaps = this.#startsMs.slice(this.#limit).map((startMs, index) => startMs - (this.freedMs[index] ?? startMs));
+    const longestGapSeconds = Math.max(0, ...gaps) / 1000;
+    return { limit: this.#limit, peak: this.#peak, starts: this.#startsMs.length, longestGapSeconds };
+  }
 }

@@ -39,35 +39,20 @@ import {
   type HostPhase,
 } from "./offload-objects.ts";
 
-export interface OffloadCluster {
-  /** Selects all pools. */
-  select(): Promise<unknown>;
-  deselect(): Promise<unknown>;
-  /** Writes spec and status of all node states, as the operator and the config daemons do. */
-  report(phase: HostPhase): Promise<void>;
-  /** All pools get their merged MachineConfig, and all hosts boot with it. */
-  boot(isOffloaded: boolean): Promise<void>;
-  /** Sets a label without meaning on one host. */
-  labelNode(value: string): Promise<unknown>;
-  /** Writes a status with another MTU of a VF that ovn-offload does not read. */
-  reportMtu(mtu: number): Promise<unknown>;
-  /** Creates a host that has booted with the MachineConfig of its pool. */
-  addHost(): Promise<void>;
-  removeHost(): Promise<void>;
-}
-
 /** Nodes that are not hosts. Pods of DNS run there. */
 export const otherNodes = 3;
 
 /** Concurrent writes of the simulated cluster. */
 const limit = 16;
 
+export type OffloadCluster = Awaited<ReturnType<typeof createOffloadCluster>>;
+
 /** Creates the objects that exist before ovn-offload starts. */
 export async function createOffloadCluster(
   run: Run,
   admin: PlainClient,
   { nodes: hosts, pools }: { readonly nodes: number; readonly pools: number },
-): Promise<OffloadCluster> {
+) {
   const poolNames = Array.from({ length: pools }, (_, pool) => poolName(pool));
   const poolOf = (index: number) => poolName(index % pools);
   const added = hosts + otherNodes;
@@ -124,10 +109,13 @@ export async function createOffloadCluster(
   await forAll((index) => reportHost(index, "plain"));
 
   return {
+    /** Selects all pools. */
     select: () => setEntries(entriesFor(pools)),
     deselect: () => setEntries(null),
-    report: (phase) => forAll((index) => reportHost(index, phase)),
-    async boot(isOffloaded) {
+    /** Writes spec and status of all node states, as the operator and the config daemons do. */
+    report: (phase: HostPhase) => forAll((index) => reportHost(index, phase)),
+    /** All pools get their merged MachineConfig, and all hosts boot with it. */
+    async boot(isOffloaded: boolean) {
       for (const name of poolNames) await setPool(name, isOffloaded, false);
       await forAll(async (index) => {
         const notes = { [annotations.currentMachineConfig]: renderedName(poolOf(index), isOffloaded) };
@@ -136,8 +124,11 @@ export async function createOffloadCluster(
       });
       for (const name of poolNames) await setPool(name, isOffloaded, true);
     },
-    labelNode: (value) => admin.merge(nodePath(0), { metadata: { labels: { "example.com/rack": value } } }),
-    reportMtu: (mtu) => reportStatus(0, "offloaded", mtu),
+    /** Sets a label without meaning on one host. */
+    labelNode: (value: string) => admin.merge(nodePath(0), { metadata: { labels: { "example.com/rack": value } } }),
+    /** Writes a status with another MTU of a VF that ovn-offload does not read. */
+    reportMtu: (mtu: number) => reportStatus(0, "offloaded", mtu),
+    /** Creates a host that has booted with the MachineConfig of its pool. */
     async addHost() {
       await admin.create(nodeType, hostObject(added, poolName(0), true));
       await reportHost(added, "offloaded");

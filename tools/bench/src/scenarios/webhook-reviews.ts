@@ -13,17 +13,10 @@ export interface KnownReview {
   readonly allowed: boolean;
 }
 
-/** Builds a different review for each index, so that the webhook cannot use cached results. */
-export interface Reviews {
-  /** A valid new policy for all nodes. */
-  creation(index: number): KnownReview;
-  /** A changed numVfs in an existing policy for all nodes. */
-  change(index: number): KnownReview;
-  /** New policies. Every second one is invalid, for one of several reasons. */
-  mixed(index: number): KnownReview;
-}
+export type Reviews = ReturnType<typeof createReviews>;
 
-export function createReviews(profile: FleetProfile): Reviews {
+/** Builds a different review for each index, so that the webhook cannot use cached results. */
+export function createReviews(profile: FleetProfile) {
   // VFs of the second PF that no policy uses.
   const firstFree = profile.pfs > 2 ? 16 : 36;
   const free = 128 - firstFree;
@@ -39,14 +32,17 @@ export function createReviews(profile: FleetProfile): Reviews {
   };
 
   return {
-    creation: (index) => ({ text: creation(index), allowed: true }),
-    change(index) {
+    /** A valid new policy for all nodes. */
+    creation: (index: number): KnownReview => ({ text: creation(index), allowed: true }),
+    /** A changed numVfs in an existing policy for all nodes. */
+    change(index: number): KnownReview {
       const oldObject = firstPolicy(profile.numVfs);
       const numVfs = 1 + (index % (profile.numVfs - 1));
       const object = { ...oldObject, spec: { ...oldObject.spec, numVfs, mtu: 1500 + (index % 7) } };
       return { text: reviewOf(`change-${index}`, { object, oldObject }), allowed: true };
     },
-    mixed(index) {
+    /** New policies. Every second one is invalid, for one of several reasons. */
+    mixed(index: number): KnownReview {
       const wrong = wrongs[(index >> 1) % wrongs.length];
       return index % 2 === 0 || wrong === undefined
         ? { text: creation(index), allowed: true }

@@ -59,7 +59,7 @@ export interface LoadResult {
 }
 
 /** The result for one profile of nodes. */
-export interface ProfileResult {
+export interface ProfileResult extends CommonFigures {
   readonly profile: ProfileName;
   /** Number of policies in the cluster. */
   readonly policies: number;
@@ -75,8 +75,6 @@ export interface ProfileResult {
   readonly baselinePeakMb: number;
   /** Number of lists and reads that the webhook requested from the API server during the reviews. */
   readonly lists: number;
-  readonly stopSeconds: readonly number[];
-  readonly complaints: readonly string[];
 }
 
 interface AnswerComparison {
@@ -116,13 +114,9 @@ export const webhook = defineScenario({
       bareServer: await bundleProgram("tools/bench/src/scenarios/bare-server.ts"),
     };
     const results: ProfileResult[] = [];
-    let versions: Readonly<Record<string, string>> = {};
-    for (const profile of options.profile) {
-      const measured = await measureProfile(profile, options, { run, scripts });
-      results.push(measured.result);
-      versions = measured.versions;
-    }
-    return { versions, profiles: results, stopSeconds: results.flatMap(({ stopSeconds }) => stopSeconds) };
+    for (const profile of options.profile) results.push(await measureProfile(profile, options, { run, scripts }));
+    const stopSeconds = results.flatMap((result) => result.stopSeconds ?? []);
+    return { versions: results[0]?.versions ?? {}, profiles: results, stopSeconds };
   },
 
   goals: ({ profiles }, { nodes }) => profiles.flatMap((result) => profileGoals(result, nodes)),
@@ -147,16 +141,16 @@ function profileLines(result: ProfileResult): readonly string[] {
     "",
     renderTable(
       ["review", "p50", "p99", "worst round p99", "CPU of 100", "bare p50", "bare p99", "ratio of p50"],
-      [...Map.groupBy(loads, titleOf)].map(([title, rounds]) => {
+      [...Map.groupBy(loads, ({ title }) => title)].map(([title, rounds]) => {
         const best = rounds.reduce((a, b) => (a.p99 <= b.p99 ? a : b));
-        const bare = baseline.find((load) => titleOf(load) === title);
+        const bare = baseline.find((load) => load.title === title);
         const worst = Math.max(...rounds.map(({ p99 }) => p99));
         const cpu = Math.max(...rounds.map(({ cpuSeconds }) => cpuSeconds));
         const own = [showMs(best.p50), showMs(best.p99), showMs(worst), showSeconds(cpu)];
         return [title, ...own, showMs(bare?.p50), showMs(bare?.p99), showRatio(best.p50, bare?.p50)];
       }),
     ),
-    ...complaintLines(result.complaints),
+    ...complaintLines(result.complaints ?? []),
   ];
 }
 
@@ -167,7 +161,9 @@ function profileLines(result: ProfileResult): readonly string[] {
 function profileGoals(result: ProfileResult, nodes: number): readonly Goal[] {
   const { profile, loads, comparison, peakMb, lists } = result;
   const sized = [
-    ...[...Map.groupBy(loads, titleOf)].flatMap(([title, rounds]) => loadGoals(`${profile}, ${title}`, rounds)),
+    ...[...Map.groupBy(loads, ({ title }) => title)].flatMap(([title, rounds]) =>
+      loadGoals(`${profile}, ${title}`, rounds),
+    ),
     atMost(`${profile}, peak RSS`, peakMb, limits.peakMb, "MB"),
   ];
   const wrong = loads.reduce((sum, load) => sum + load.wrong, comparison.wrong);
@@ -186,11 +182,6 @@ function loadGoals(what: string, rounds: readonly LoadResult[]): readonly Goal[]
   return [atMost(`${what}, p99`, best, limit, "ms"), atMost(`${what}, CPU of 100`, cpu, limits.cpuSecondsPer100, "s")];
 }
 
-/** "new policy, 8 at once" */
-function titleOf({ title, atOnce }: Pick<LoadResult, "title" | "atOnce">): string {
-  return atOnce === 1 ? title : `${title}, ${atOnce} at once`;
-}
-
 interface Options {
   readonly nodes: number;
   readonly pods: number;
@@ -205,7 +196,11 @@ interface ProfileRun {
 }
 
 /** Measures the webhook in a new cluster whose nodes have one profile. */
-async function measureProfile(profile: ProfileName, options: Options, { run: whole, scripts }: ProfileRun) {
+async function measureProfile(
+  profile: ProfileName,
+  options: Options,
+  { run: whole, scripts }: ProfileRun,
+): Promise<ProfileResult> {
   await using run = startPart(whole);
   const { progress, fail, signal } = run;
   const cluster = await startBenchCluster(run);
@@ -244,14 +239,16 @@ async function measureProfile(profile: ProfileName, options: Options, { run: who
   const comparison = await compareAnswers(target);
   const { reads } = countRequests(await service.requests.read());
   const { rssMb, peakMb } = service.read();
-  await service.stop();
+  const common = await cluster.end(service);
 
   const bareArgs = [...certificateFlags(cluster), String(barePort)];
   const log = join(cluster.directory, "bare-server.log");
   const bare = run.use(createMeasuredService({ script: scripts.bareServer, args: bareArgs, log, fail }));
   await bare.start(signal);
   const baseline = await measureLoads(targetOf(bare, barePort), `${profile}, bare server`, 1);
-  const result: ProfileResult = {
+  const baselinePeakMb = bare.read().peakMb;
+  await bare.stop();
+  return {
     profile,
     policies,
     startSeconds,
@@ -260,14 +257,11 @@ async function measureProfile(profile: ProfileName, options: Options, { run: who
     comparison,
     rssMb,
     peakMb: Math.max(peakMb, ...peaksMb),
-    baselinePeakMb: bare.read().peakMb,
+    baselinePeakMb,
     // Watches are renewed every few minutes.
     lists: total(Object.fromEntries(Object.entries(reads).filter(([what]) => !what.startsWith("watch ")))),
-    stopSeconds: service.stopSeconds,
-    complaints: service.complaints(),
+    ...common,
   };
-  await bare.stop();
-  return { result, versions: cluster.versions };
 }
 
 interface Load {
@@ -283,11 +277,14 @@ const paths = { validate: "/validating-custom-resource", mutate: "/mutating-cust
 const creation = (reviews: Reviews, index: number) => reviews.creation(index);
 const change = (reviews: Reviews, index: number) => reviews.change(index);
 
-const loads: readonly Load[] = [1, 8].flatMap((atOnce) => [
-  { title: "new policy", path: paths.validate, atOnce, review: creation },
-  { title: "changed policy", path: paths.validate, atOnce, review: change },
-  { title: "new policy, defaults", path: paths.mutate, atOnce, review: creation },
-]);
+const loads: readonly Load[] = [1, 8].flatMap((atOnce) => {
+  const title = (words: string) => (atOnce === 1 ? words : `${words}, ${atOnce} at once`);
+  return [
+    { title: title("new policy"), path: paths.validate, atOnce, review: creation },
+    { title: title("changed policy"), path: paths.validate, atOnce, review: change },
+    { title: title("new policy, defaults"), path: paths.mutate, atOnce, review: creation },
+  ];
+});
 
 /** A server and a client that is connected to it. */
 interface Target {
@@ -307,7 +304,7 @@ async function measureLoads(target: Target, what: string, round: number): Promis
   const { service, client, reviews, count, run } = target;
   const results: LoadResult[] = [];
   for (const { title, path, atOnce, review } of loads) {
-    run.progress.at(`${what}: ${title}, ${atOnce} at once, round ${round}`);
+    run.progress.at(`${what}: ${title}, round ${round}`);
     const times: number[] = [];
     let wrong = 0;
     const first = round * (count + warmUp);

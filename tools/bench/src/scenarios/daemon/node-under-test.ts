@@ -14,7 +14,7 @@ import {
   type InterfaceSpec,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { objectPath, type KubeObject } from "@switchyard/kube";
+import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import type { BenchCluster } from "../../cluster/bench-cluster.ts";
 import { configMetadata, operatorNamespace } from "../../cluster/nodes.ts";
@@ -65,18 +65,7 @@ export interface Order {
   readonly sentMs: number;
 }
 
-export interface NodeUnderTest {
-  /** Sets spec.interfaces and spec.bridges of the node state, and spec.unselected to the PFs that the daemon has configured and that are left out. */
-  order(interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<Order>;
-  /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
-  when(what: string, order: Order, isIt: (status: NodeStatus) => boolean): Promise<number>;
-  /** Removes the status, as if the daemon had never run. No daemon may run. */
-  clearStatus(): Promise<void>;
-  /** The last status; empty without one. */
-  status(): NodeStatus;
-  /** All statuses since `sinceMs`, with their times. */
-  seenSince(sinceMs: number): readonly SeenStatus[];
-}
+export type NodeUnderTest = Awaited<ReturnType<typeof createNodeUnderTest>>;
 
 export interface SeenStatus {
   readonly atMs: number;
@@ -86,11 +75,8 @@ export interface SeenStatus {
 const types = { sriov: sriovNetworkNodeStates, afxdp: afxdpNetworkNodeStates };
 
 /** Drains are off, because they would be measured with the daemon. The status is watched until the end of the run. */
-export async function createNodeUnderTest(
-  { signal }: Run,
-  { admin, watch }: BenchCluster,
-  kind: MeasuredKind = "sriov",
-): Promise<NodeUnderTest> {
+export async function createNodeUnderTest({ signal }: Run, cluster: BenchCluster, kind: MeasuredKind = "sriov") {
+  const { admin } = cluster;
   const type = types[kind];
   const drainless = { metadata: configMetadata, spec: { disableDrain: true } };
   await admin.create(nodes, { metadata: { name: nodeUnderTest.name, labels: { "kubernetes.io/os": "linux" } } });
@@ -101,7 +87,7 @@ export async function createNodeUnderTest(
   }
 
   const seen: SeenStatus[] = [];
-  const lastStatus = () => seen.at(-1)?.status ?? {};
+  const lastStatus = (): NodeStatus => seen.at(-1)?.status ?? {};
   const order = async (interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<Order> => {
     const sentMs = performance.now();
     const unselected = ownedExcept(interfaces, lastStatus());
@@ -110,25 +96,35 @@ export async function createNodeUnderTest(
     return { generation: (JSON.parse(answer) as SriovNetworkNodeState).metadata.generation ?? Number.NaN, sentMs };
   };
   await order([]);
-  const statusOf = ({ status = {} }: KubeObject & { readonly status?: NodeStatus }) => status;
-  await watch(type, statusOf, (status) => seen.push({ atMs: performance.now(), status }));
+  const project = ({ status = {} }: { readonly status?: unknown }) => status as NodeStatus; // validated by the API server
+  await cluster.watch(type, project, (status) => {
+    seen.push({ atMs: performance.now(), status });
+  });
 
   return {
+    /**
+     * Sets spec.interfaces and spec.bridges of the node state, and spec.unselected to the PFs that the daemon has configured and that
+     * are left out.
+     */
     order,
-    when(what, { generation, sentMs }, isIt) {
+    /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
+    when(what: string, { generation, sentMs }: Order, isIt: (status: NodeStatus) => boolean): Promise<number> {
       const find = () =>
         seen.find(({ atMs, status }) => {
           return atMs >= sentMs && (status.observedGeneration ?? 0) >= generation && isIt(status);
         })?.atMs;
       return eventually(what, find, { withinMs: 180_000, everyMs: 10, signal });
     },
+    /** Removes the status, as if the daemon had never run. No daemon may run. */
     async clearStatus() {
       await admin.merge(objectPath(type, nodeUnderTest, "status"), { status: null });
       const isClear = () => lastStatus().interfaces === undefined;
       await eventually("the node state has no status", isClear, { withinMs: 10_000, everyMs: 10, signal });
     },
+    /** The last status; empty without one. */
     status: lastStatus,
-    seenSince: (sinceMs) => seen.filter(({ atMs }) => atMs >= sinceMs),
+    /** All statuses since `sinceMs`, with their times. */
+    seenSince: (sinceMs: number): readonly SeenStatus[] => seen.filter(({ atMs }) => atMs >= sinceMs),
   };
 }
 
