@@ -4,6 +4,7 @@ export { runCommand, type Command, type CommandContext } from "./run-command.ts"
 export { productVersion } from "./version.gen.ts";
 export {
   flag,
+  optionOf,
   parseFlags,
   type AnyFlags,
   type Environment,

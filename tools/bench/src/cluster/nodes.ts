@@ -4,6 +4,7 @@ import {
   operatorConfigName,
   type InterfaceStatus,
   type SriovNetworkNodePolicySpec,
+  type SriovNetworkNodeStateStatus,
   type SriovOperatorConfigSpec,
   type VfStatus,
 } from "@switchyard/api";
@@ -100,6 +101,11 @@ export type ProfileName = keyof typeof profiles;
 /** The name of the PF with this index, which is the same on every node. */
 export function pfName(pf: number): string {
   return `ens${pf + 1}f0`;
+}
+
+/** The status that the daemon of node number `node` writes. */
+export function reportedStatus(profile: FleetProfile, node: number): SriovNetworkNodeStateStatus {
+  return { interfaces: interfacesOf(profile, node), syncStatus: "Succeeded", lastSyncError: "" };
 }
 
 /** status.interfaces of node number `node`. Nodes differ in their MAC addresses, and in which VFs are in pods. */

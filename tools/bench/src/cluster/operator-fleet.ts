@@ -8,7 +8,7 @@ import { nodes as nodeType, sriovOperatorConfigs, type SriovNetworkNodeStateSpec
 import { collectionPath, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
 import { minSemiSpaceFlag } from "@switchyard/service/memory";
 import { eventually } from "@switchyard/testing";
-import { sharedOptions } from "../harness/options.ts";
+import { count, sharedOptions } from "../harness/options.ts";
 import { buildApp } from "../harness/service.ts";
 import { forEachIndex, type Run } from "../harness/run.ts";
 import { startBenchCluster, type BenchClusterOptions } from "./bench-cluster.ts";
@@ -48,7 +48,7 @@ const images = [
 
 /** The options of a scenario with a fleet. */
 export const fleetOptions = {
-  nodes: { help: "number of nodes", count: 1000, quick: 20, range: [1, 65_536] },
+  nodes: count("number of nodes", { standard: 1000, quick: 20, range: [1, 65_536] }),
   connections: sharedOptions.connections,
   cpuProf: sharedOptions.cpuProf,
 } as const;

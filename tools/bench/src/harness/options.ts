@@ -1,51 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The options of a scenario as data, from which its help and the parser of its command line are made. Pure. */
-import { parseArgs, type ParseArgsOptionDescriptor } from "node:util";
+import { flag, integer, optionOf, parseFlags, text, yesOrNo, type Flag, type FlagKind } from "@switchyard/service";
 import { BenchError } from "./run.ts";
 
-/** An option; its flag is the name in kebab-case. `quick` is the default with --quick. */
-export type OptionSpec = { readonly help: string } & (
-  | { readonly count: number; readonly quick?: number; readonly range: readonly [minimum: number, maximum: number] }
-  /** One of these words; the first is the default. */
-  | { readonly choice: readonly string[] }
-  /** Some of these words; all by default, and the first with --quick. */
-  | { readonly choices: readonly string[] }
-  | { readonly flag: true }
-  | { readonly path: "DIR" | "FILE" }
-);
+/** An option; its name on the command line is in kebab-case. The defaults are texts as on the command line. */
+export interface OptionSpec<Value = unknown> {
+  readonly help: string;
+  readonly kind: FlagKind<Value>;
+  /** Absent for an option without a value. */
+  readonly default?: string;
+  /** The default with --quick. */
+  readonly quick?: string;
+}
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-type OptionValue<Spec> = Spec extends { readonly count: number }
-  ? number
-  : Spec extends { readonly choice: readonly (infer Word)[] }
-    ? Word
-    : Spec extends { readonly choices: readonly (infer Word)[] }
-      ? readonly Word[]
-      : Spec extends { readonly flag: true }
-        ? boolean
-        : string | undefined;
-
 /** The values of the options. */
-export type Options<Specs extends OptionSpecs> = { readonly [Name in keyof Specs]: OptionValue<Specs[Name]> };
+export type Options<Specs extends OptionSpecs> = {
+  readonly [Name in keyof Specs]: Specs[Name] extends { readonly kind: FlagKind<infer Value> }
+    ? Value | (Specs[Name] extends { readonly default: string } ? never : undefined)
+    : never;
+};
+
+interface Count {
+  readonly standard: number;
+  readonly quick?: number;
+  readonly range: readonly [minimum: number, maximum: number];
+}
+
+/** A whole number. */
+export function count(help: string, { standard, quick = standard, range: [minimum, maximum] }: Count) {
+  return { help, kind: integer({ minimum, maximum }), default: `${standard}`, quick: `${quick}` };
+}
+
+/** An option that is false without it. */
+export function toggle(help: string) {
+  return { help, kind: yesOrNo, default: "false" };
+}
+
+/** Some of these words, separated by commas. */
+export function someOf<const Word extends string>(...words: readonly Word[]): FlagKind<readonly Word[]> {
+  const parse = (given: string) => {
+    const chosen = given.split(",").map((one) => words.find((word) => word === one));
+    const known = chosen.filter((word) => word !== undefined);
+    return known.length === chosen.length ? known : undefined;
+  };
+  return { placeholder: "NAMES", expected: `some of ${words.join(",")}`, parse };
+}
 
 /** The options that every scenario has. */
 export const commonOptions = {
-  quick: { help: "a small run that shows whether the scenario works; its figures say nothing", flag: true },
-  json: { help: "also write the report to FILE, as JSON", path: "FILE" },
-  check: { help: "exit with status 1 if a goal is missed", flag: true },
-} as const satisfies OptionSpecs;
+  quick: toggle("a small run that shows whether the scenario works; its figures say nothing"),
+  json: { help: "also write the report to FILE, as JSON", kind: text("FILE") },
+  check: toggle("exit with status 1 if a goal is missed"),
+};
 
 /** Options of several scenarios. */
 export const sharedOptions = {
-  connections: { help: "connections of the plain client", count: 32, range: [1, 64] },
-  cpuProf: { help: "write CPU profiles of the measured program to DIR", path: "DIR" },
-} as const satisfies OptionSpecs;
+  connections: count("connections of the plain client", { standard: 32, range: [1, 64] }),
+  cpuProf: { help: "write CPU profiles of the measured program to DIR", kind: text("DIR") },
+};
 
 /** The lines of the help for the options. */
 export function describeOptions(specs: OptionSpecs): string {
   return Object.entries(specs)
-    .map(([name, spec]) => `  ${`--${flagOf(name)}${placeholder(spec)}`.padEnd(20)} ${spec.help}${defaultOf(spec)}\n`)
+    .map(([name, { help, kind, default: standard }]) => {
+      const { placeholder, expected } = kind;
+      if (kind.alone !== undefined) return `  ${optionOf(name).padEnd(22)} ${help}\n`;
+      const more = standard === undefined ? "" : ` (${expected}; default ${standard})`;
+      return `  ${`${optionOf(name)} ${placeholder}`.padEnd(22)} ${help}${more}\n`;
+    })
     .join("");
 }
 
@@ -56,79 +80,24 @@ export interface CommandLine<Specs extends OptionSpecs> {
   readonly check: boolean;
 }
 
-/** Returns "help" for --help. Throws BenchError `usage`. */
+/** Returns "help" for --help. Throws BenchError `usage`, and ServiceError BAD_FLAG_DEFAULT. */
 export function parseOptions<Specs extends OptionSpecs>(
   args: readonly string[],
   specs: Specs,
 ): CommandLine<Specs> | "help" {
-  const texts = parse(args, { ...specs, ...commonOptions });
-  if (texts["help"] === true) return "help";
-  const isQuick = texts["quick"] === true;
-  const entries = Object.entries(specs).map(([name, spec]) => [
-    name,
-    valueOf(name, spec, texts[flagOf(name)], isQuick),
-  ]);
-  const options = Object.fromEntries(entries) as Options<Specs>; // the type says what valueOf does
+  const isQuick = args.includes("--quick");
+  const flags = Object.entries({ ...specs, ...commonOptions }).map(([name, spec]: [string, OptionSpec]) => {
+    const standard = (isQuick ? spec.quick : undefined) ?? spec.default;
+    const about = { help: spec.help, env: "", ...(standard !== undefined && { default: standard }) };
+    return [name, flag(spec.kind, about)] as const;
+  });
+  const parsed = parseFlags<Record<string, unknown>>(Object.fromEntries<Flag<unknown>>(flags), args, {});
+  if (parsed.kind === "invalid") throw new BenchError("usage", parsed.problem.message);
+  if (parsed.kind !== "run") return "help";
+  const { quick: _, json, check, ...options } = parsed.values;
   return {
-    options,
-    json: typeof texts["json"] === "string" ? texts["json"] : undefined,
-    check: texts["check"] === true,
+    options: options as Options<Specs>, // the type says what the flags read
+    json: typeof json === "string" ? json : undefined,
+    check: check === true,
   };
-}
-
-type Texts = Readonly<Record<string, unknown>>;
-
-function parse(args: readonly string[], specs: OptionSpecs): Texts {
-  const options = Object.entries(specs).map(([name, spec]): [string, ParseArgsOptionDescriptor] => [
-    flagOf(name),
-    { type: "flag" in spec ? "boolean" : "string", multiple: "choices" in spec },
-  ]);
-  const help = { type: "boolean", short: "h" } as const;
-  try {
-    return parseArgs({ args: [...args], options: { ...Object.fromEntries(options), help } }).values;
-  } catch (cause) {
-    throw new BenchError("usage", cause instanceof Error ? cause.message : String(cause), cause);
-  }
-}
-
-function valueOf(name: string, spec: OptionSpec, given: unknown, isQuick: boolean) {
-  if ("flag" in spec) return given === true;
-  if ("path" in spec) return typeof given === "string" ? given : undefined;
-  if ("count" in spec) {
-    const { count, quick = count, range } = spec;
-    return typeof given === "string" ? countOf(name, given, range) : isQuick ? quick : count;
-  }
-  if ("choice" in spec) return typeof given === "string" ? wordOf(name, given, spec.choice) : spec.choice[0];
-  const words: readonly unknown[] = Array.isArray(given) ? given : spec.choices.slice(0, isQuick ? 1 : undefined);
-  return words.map((word) => wordOf(name, String(word), spec.choices));
-}
-
-function countOf(name: string, text: string, [minimum, maximum]: readonly [number, number]): number {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= minimum && number <= maximum) return number;
-  throw new BenchError(
-    "usage",
-    `--${flagOf(name)} must be a whole number from ${minimum} to ${maximum}, not "${text}"`,
-  );
-}
-
-function wordOf(name: string, text: string, words: readonly string[]): string {
-  if (words.includes(text)) return text;
-  throw new BenchError("usage", `--${flagOf(name)} must be ${words.join(" or ")}, not "${text}"`);
-}
-
-function flagOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-function placeholder(spec: OptionSpec): string {
-  if ("count" in spec) return " N";
-  if ("path" in spec) return ` ${spec.path}`;
-  return "flag" in spec ? "" : " NAME";
-}
-
-function defaultOf(spec: OptionSpec): string {
-  if ("count" in spec) return ` (default ${spec.count})`;
-  if ("choice" in spec) return ` (${spec.choice.join(" or ")}; default ${spec.choice[0] ?? ""})`;
-  return "choices" in spec ? ` (${spec.choices.join(", ")}; can be repeated; default: all)` : "";
 }

@@ -6,6 +6,7 @@ import { afxdpConfig, afxdpPolicy, afxdpStatus } from "../cluster/afxdp-nodes.ts
 import { measureSteps, type Step } from "../cluster/measure-step.ts";
 import { operatorNamespace, plainNamespace } from "../cluster/nodes.ts";
 import { allHave, createOperatorFleet, fleetOptions, type OperatorFleet } from "../cluster/operator-fleet.ts";
+import { count } from "../harness/options.ts";
 import { atMost } from "../harness/report.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
 import { peakOf, stepGoals, stepLegend, stepTable, type StepResult } from "../harness/step.ts";
@@ -31,7 +32,7 @@ export const afxdp = defineScenario({
   baseline: "a plain client that repeats the same writes of node states",
   options: {
     ...fleetOptions,
-    rounds: { help: "how often the policy is created, changed and deleted", count: 3, quick: 1, range: [1, 10] },
+    rounds: count("how often the policy is created, changed and deleted", { standard: 3, quick: 1, range: [1, 10] }),
   },
 
   async measure(options, run): Promise<AfxdpFigures> {

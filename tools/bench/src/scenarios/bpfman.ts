@@ -22,6 +22,7 @@ import { measureSteps, type Step } from "../cluster/measure-step.ts";
 import { configMetadata, nodeName, operatorNamespace, plainNamespace } from "../cluster/nodes.ts";
 import { createOperatorFleet, fleetOptions, type OperatorFleet } from "../cluster/operator-fleet.ts";
 import { plainPrefix } from "../cluster/plain-replay.ts";
+import { count } from "../harness/options.ts";
 import { atMost, showMb } from "../harness/report.ts";
 import { untilIdle } from "../harness/proc.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
@@ -46,7 +47,7 @@ export const bpfman = defineScenario({
   baseline: "a plain client that repeats the same writes",
   options: {
     ...fleetOptions,
-    nodes: { help: "number of nodes, each with two devices", count: 1000, quick: 10, range: [1, 65_536] },
+    nodes: count("number of nodes, each with two devices", { standard: 1000, quick: 10, range: [1, 65_536] }),
   },
 
   async measure(options, run): Promise<BpfmanFigures> {

@@ -15,6 +15,7 @@ import {
 } from "./cni-plugin.ts";
 import { readMemory } from "../harness/proc.ts";
 import { measureWaiting, runShortly, type Program } from "../harness/short-programs.ts";
+import { count, toggle } from "../harness/options.ts";
 import { atMost, quantile, showMb, showRatio } from "../harness/report.ts";
 import type { Run } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
@@ -57,9 +58,9 @@ export const cni = defineScenario({
   summary: "the start of the CNI plugin eve-bridge",
   baseline: "`node -e 0`, and the stock `bridge` plugin; all programs are started in turn",
   options: {
-    rounds: { help: "how often each program is started", count: 100, quick: 4, range: [4, 10_000] },
-    atOnce: { help: "number of ADDs that are started at the same time", count: 50, quick: 4, range: [1, 1000] },
-    forms: { help: "also measure other ways to start the plugin: compile cache, ES module, snapshot", flag: true },
+    rounds: count("how often each program is started", { standard: 100, quick: 4, range: [4, 10_000] }),
+    atOnce: count("number of ADDs that are started at the same time", { standard: 50, quick: 4, range: [1, 1000] }),
+    forms: toggle("also measure other ways to start the plugin: compile cache, ES module, snapshot"),
   },
 
   async measure({ rounds, atOnce, forms }, run): Promise<CniFigures> {

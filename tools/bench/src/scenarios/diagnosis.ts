@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import type { PlainClient } from "../cluster/plain-client.ts";
+import { count } from "../harness/options.ts";
 import { atMost, showMb, showSeconds, type Goal } from "../harness/report.ts";
 import { BenchError, forEachIndex } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
@@ -42,9 +43,9 @@ export const diagnosis = defineScenario({
   baseline:
     "a program that only parses the file with JSON.parse, and a plain client that lists what doctor has listed, in turn with them",
   options: {
-    nodes: { help: "nodes in the files", count: 1000, quick: 10, range: [1, 100_000] },
-    vfs: { help: "VFs of each of the two PFs of a node", count: 64, quick: 4, range: [1, 128] },
-    rounds: { help: "how often each command runs", count: 5, quick: 1, range: [1, 1_000] },
+    nodes: count("nodes in the files", { standard: 1000, quick: 10, range: [1, 100_000] }),
+    vfs: count("VFs of each of the two PFs of a node", { standard: 64, quick: 4, range: [1, 128] }),
+    rounds: count("how often each command runs", { standard: 5, quick: 1, range: [1, 1_000] }),
   },
 
   async measure({ nodes, vfs, rounds }, run): Promise<DiagnosisFigures> {

@@ -7,19 +7,21 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { collectionPath, objectPath } from "@switchyard/kube";
+import { oneOf } from "@switchyard/service";
 import { measureSteps, type Step } from "../cluster/measure-step.ts";
 import {
   firstPolicy,
-  interfacesOf,
   morePolicies,
   mostPolicies,
   nodeName,
   operatorNamespace,
   plainNamespace,
   profiles,
+  reportedStatus,
 } from "../cluster/nodes.ts";
 import { allHave, createOperatorFleet, fleetOptions, type OperatorFleet } from "../cluster/operator-fleet.ts";
 import { atMost, showSeconds, type Goal } from "../harness/report.ts";
+import { count, toggle, type Options } from "../harness/options.ts";
 import { BenchError } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
 import { peakOf, stepGoals, stepLegend, stepTable, type StepResult } from "../harness/step.ts";
@@ -48,23 +50,30 @@ interface FleetFigures extends CommonFigures {
   readonly wave?: DrainWave;
 }
 
+const options = {
+  ...fleetOptions,
+  policies: count("number of policies", { standard: 10, quick: 3, range: [1, 161] }),
+  profile: { help: "6 PFs without VFs, or 2 PFs with 128 VFs each", kind: oneOf("pf6", "vf256"), default: "pf6" },
+  rounds: count("how often node states and policies are created and deleted", {
+    standard: 3,
+    quick: 1,
+    range: [1, 10],
+  }),
+  drains: count("nodes that request a drain at the same time, in a pool with maxUnavailable 10%; at most all", {
+    standard: 100,
+    quick: 10,
+    range: [0, 65_536],
+  }),
+  writeConfigmap: toggle("let the operator also write upstream's ConfigMap"),
+};
+
+type FleetOptions = Options<typeof options>;
+
 export const fleet = defineScenario({
   name: "fleet",
   summary: "the operator with a real API server and 1,000 simulated nodes",
   baseline: "a plain client that repeats the same writes of node states",
-  options: {
-    ...fleetOptions,
-    policies: { help: "number of policies", count: 10, quick: 3, range: [1, 161] },
-    profile: { help: "6 PFs without VFs, or 2 PFs with 128 VFs each", choice: ["pf6", "vf256"] },
-    rounds: { help: "how often node states and policies are created and deleted", count: 3, quick: 1, range: [1, 10] },
-    drains: {
-      help: "nodes that request a drain at the same time, in a pool with maxUnavailable 10%; at most all",
-      count: 100,
-      quick: 10,
-      range: [0, 65_536],
-    },
-    writeConfigmap: { help: "let the operator also write upstream's ConfigMap", flag: true },
-  },
+  options,
 
   limit({ nodes, policies, profile, drains, ...others }) {
     const most = mostPolicies(profiles[profile]);
@@ -73,11 +82,11 @@ export const fleet = defineScenario({
     return { nodes, policies, profile, drains: Math.min(nodes, drains), ...others };
   },
 
-  async measure(options, run): Promise<FleetFigures> {
-    const flags = options.writeConfigmap ? ["--write-configmap"] : [];
-    const operator = await createOperatorFleet(run, { ...options, type: sriovNetworkNodeStates, flags });
-    const steps = await measureSteps(operator, stepsOf(operator, options));
-    const wave = options.drains === 0 ? undefined : await measureDrainWave(operator, options.drains);
+  async measure(chosen, run): Promise<FleetFigures> {
+    const flags = chosen.writeConfigmap ? ["--write-configmap"] : [];
+    const operator = await createOperatorFleet(run, { ...chosen, type: sriovNetworkNodeStates, flags });
+    const steps = await measureSteps(operator, stepsOf(operator, chosen));
+    const wave = chosen.drains === 0 ? undefined : await measureDrainWave(operator, chosen.drains);
     return { ...(await operator.cluster.end(operator.service)), steps, ...(wave && { wave }) };
   },
 
@@ -122,14 +131,11 @@ function describeWave({ nodes, limit, peak, longestGapSeconds, allSeconds, cpuSe
   );
 }
 
-interface Sizes {
-  readonly profile: keyof typeof profiles;
-  readonly policies: number;
-  readonly rounds: number;
-}
-
 /** The measured steps in their order. Node states, and then policies, are created and deleted in each round. */
-function stepsOf(operator: OperatorFleet, { profile: name, policies, rounds: lastRound }: Sizes): readonly Step[] {
+function stepsOf(
+  operator: OperatorFleet,
+  { profile: name, policies, rounds: lastRound }: FleetOptions,
+): readonly Step[] {
   const { admin } = operator.cluster;
   const profile = profiles[name];
   const others = morePolicies(profile, policies - 1);
@@ -146,27 +152,20 @@ function stepsOf(operator: OperatorFleet, { profile: name, policies, rounds: las
   const setNumVfs = (numVfs: number) => ({ act: () => apply(firstPolicy(numVfs)), isDone: hasGroups(1, numVfs) });
   const label = (rack: string) =>
     admin.merge(objectPath(nodeType, { name: nodeName(0) }), { metadata: { labels: { "example.com/rack": rack } } });
-  const report = (namespace: string) =>
-    operator.report(namespace, (index) => ({
-      interfaces: interfacesOf(profile, index),
-      syncStatus: "Succeeded",
-      lastSyncError: "",
-    }));
+  const report = (namespace: string) => operator.report(namespace, (index) => reportedStatus(profile, index));
   const deleteStates = async (): Promise<void> => {
     await operator.service.stop();
     for (const namespace of [operatorNamespace, plainNamespace])
       await operator.forAll((index) => admin.delete(operator.path(namespace, index)));
   };
+  const start = { kind: kinds.start, ...operator.starts, isDone: isEmpty };
+  const addOthers = {
+    kind: kinds.morePolicies,
+    act: () => Promise.all(others.map(apply)),
+    isDone: hasGroups(policies),
+  };
   return [
-    ...rounds.map((round): Step => {
-      return {
-        kind: kinds.start,
-        round,
-        ...(round > 1 && { prepare: deleteStates }),
-        ...operator.starts,
-        isDone: isEmpty,
-      };
-    }),
+    ...rounds.map((round) => ({ ...start, round, ...(round > 1 && { prepare: deleteStates }) })),
     { kind: kinds.report, round: 1, act: () => report(operatorNamespace) },
     ...rounds.flatMap((round): readonly Step[] => [
       {
@@ -176,16 +175,7 @@ function stepsOf(operator: OperatorFleet, { profile: name, policies, rounds: las
         ...setNumVfs(profile.numVfs),
       },
       { kind: kinds.changeNumVfs, round, ...setNumVfs(profile.changedNumVfs) },
-      ...(others.length === 0
-        ? []
-        : [
-            {
-              kind: kinds.morePolicies,
-              round,
-              act: () => Promise.all(others.map(apply)),
-              isDone: hasGroups(policies),
-            },
-          ]),
+      ...(others.length === 0 ? [] : [{ ...addOthers, round }]),
       { kind: kinds.label, round, act: () => label(`rack-${round}`) },
       ...(round === lastRound ? [{ kind: kinds.restart, round: 1, ...operator.starts }] : []),
       {

@@ -7,6 +7,7 @@ import { measureSteps, type Step } from "../cluster/measure-step.ts";
 import { operatorNamespace } from "../cluster/nodes.ts";
 import { fleetOptions } from "../cluster/operator-fleet.ts";
 import { atMost, type Goal } from "../harness/report.ts";
+import { count, type Options } from "../harness/options.ts";
 import { total, withoutLeases } from "../harness/requests.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
 import { buildApp } from "../harness/service.ts";
@@ -59,19 +60,23 @@ const statusSecondsLimit = 7;
 
 const peakMbAt1000 = 90;
 
+const options = {
+  ...fleetOptions,
+  nodes: count("number of hosts", { standard: 1000, quick: 4, range: [1, 65_536] }),
+  pools: count("number of MachineConfigPools, at most one for each host", { standard: 20, quick: 2, range: [1, 64] }),
+  rounds: count("how often all pools are selected and restored", { standard: 3, quick: 1, range: [1, 10] }),
+};
+
+type OffloadOptions = Options<typeof options>;
+
 export const ovnOffload = defineScenario({
   name: "ovn-offload",
   summary:
     "the service ovn-offload with a real API server and 1,000 simulated hosts in 20 pools, each with a BlueField-2 card",
   baseline: "a plain client that repeats the same writes",
-  options: {
-    ...fleetOptions,
-    nodes: { help: "number of hosts", count: 1000, quick: 4, range: [1, 65_536] },
-    pools: { help: "number of MachineConfigPools, at most one for each host", count: 20, quick: 2, range: [1, 64] },
-    rounds: { help: "how often all pools are selected and restored", count: 3, quick: 1, range: [1, 10] },
-  },
+  options,
 
-  limit: (options) => ({ ...options, pools: Math.min(options.pools, options.nodes) }),
+  limit: (chosen) => ({ ...chosen, pools: Math.min(chosen.pools, chosen.nodes) }),
 
   async measure({ connections, cpuProf, ...sizes }, run): Promise<OffloadFigures> {
     run.progress.at("building ovn-offload");
@@ -127,17 +132,14 @@ export const ovnOffload = defineScenario({
 /** Longer than ovn-offload waits for further changes, and between two writes of the status of 1,000 hosts. */
 const quietMs = 6_000;
 
-interface Sizes {
-  /** Number of hosts. */
-  readonly nodes: number;
-  readonly pools: number;
-}
-
 /**
  * One write of each MachineConfig and change, and one for each stage of a Node; ConfigMaps are written for many hosts at once. A
  * host that is restored before the others gets the label of DNS, which is removed when all are.
  */
-function writeGoals(step: StepResult, { nodes: hosts, pools }: Sizes): readonly Goal[] {
+function writeGoals(
+  step: StepResult,
+  { nodes: hosts, pools }: Pick<OffloadOptions, "nodes" | "pools">,
+): readonly Goal[] {
   const { kind, requests } = step;
   const nodes = hosts + otherNodes;
   const writes = Object.entries(withoutLeases(requests.writes));
@@ -170,7 +172,7 @@ interface Parts {
   readonly before: OffloadView;
   /** Starts the service, and first stops the running one, if any. */
   readonly start: () => Promise<void>;
-  readonly sizes: Sizes & { readonly rounds: number };
+  readonly sizes: Pick<OffloadOptions, "nodes" | "pools" | "rounds">;
 }
 
 /** The measured steps in their order: in each round all pools are selected, and everything is restored. */

@@ -4,6 +4,7 @@ import { insertRow, isRow, mutate, mutateRows, OvsdbClient, updateRows, type Wir
 import { bridge, databaseName, iface, openVswitch, port } from "@switchyard/ovsdb/vswitch";
 import { outputOf, renderTable, startOpenVswitch, type OpenVswitch } from "@switchyard/testing";
 import { join } from "node:path";
+import { count } from "../harness/options.ts";
 import { atMost, quantile, showMb, showMs } from "../harness/report.ts";
 import { BenchError } from "../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
@@ -24,9 +25,9 @@ export const ovsdb = defineScenario({
   summary: "the OVSDB client with a real ovsdb-server and 1,000 bridges",
   baseline: "`ovsdb-client dump`, started in turn with it",
   options: {
-    bridges: { help: "bridges in the database, each with one port", count: 1000, quick: 20, range: [1, 100_000] },
-    rounds: { help: "how often each program reads the database", count: 10, quick: 2, range: [1, 1_000] },
-    changes: { help: "number of changes that are timed", count: 100, quick: 5, range: [2, 100_000] },
+    bridges: count("bridges in the database, each with one port", { standard: 1000, quick: 20, range: [1, 100_000] }),
+    rounds: count("how often each program reads the database", { standard: 10, quick: 2, range: [1, 1_000] }),
+    changes: count("number of changes that are timed", { standard: 100, quick: 5, range: [2, 100_000] }),
   },
 
   async measure({ bridges, rounds, changes }, { progress, use }): Promise<OvsdbFigures> {

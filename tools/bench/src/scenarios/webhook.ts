@@ -16,12 +16,12 @@ import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import {
   configMetadata,
   firstPolicy,
-  interfacesOf,
   morePolicies,
   nodeName,
   nodeObject,
   operatorNamespace,
   profiles,
+  reportedStatus,
   type ProfileName,
 } from "../cluster/nodes.ts";
 import { createPlainClient, type PlainClient } from "../cluster/plain-client.ts";
@@ -35,7 +35,7 @@ import {
   showSeconds,
   type Goal,
 } from "../harness/report.ts";
-import { sharedOptions } from "../harness/options.ts";
+import { count, sharedOptions, someOf, type Options } from "../harness/options.ts";
 import { untilIdle } from "../harness/proc.ts";
 import { countRequests, total } from "../harness/requests.ts";
 import { forEachIndex, startPart, type Run } from "../harness/run.ts";
@@ -91,30 +91,36 @@ export interface WebhookFigures extends CommonFigures {
 
 const limits = { p99Ms: { alone: 20, together: 60 }, cpuSecondsPer100: 1, peakMb: 130 };
 
+const options = {
+  nodes: count("number of nodes", { standard: 1000, quick: 10, range: [1, 65_536] }),
+  pods: count("number of pods, a fifth of them with VFs", { standard: 10_000, quick: 50, range: [0, 200_000] }),
+  profile: {
+    help: "6 PFs; 2 PFs with 128 VFs each; the same with some VFs in pods, different ones on each node",
+    kind: someOf("pf6", "vf256", "vf256-in-pods"),
+    default: "pf6,vf256,vf256-in-pods",
+    quick: "pf6",
+  },
+  reviews: count("number of reviews of each load", { standard: 300, quick: 8, range: [8, 100_000] }),
+  rounds: count("how often each load is repeated", { standard: 3, quick: 1, range: [1, 20] }),
+  cpuProf: sharedOptions.cpuProf,
+};
+
+type WebhookOptions = Options<typeof options>;
+
 export const webhook = defineScenario({
   name: "webhook",
   summary: "the admission webhook with a real API server and the objects of 1,000 nodes",
   baseline: "a server that admits every review without reading it",
-  options: {
-    nodes: { help: "number of nodes", count: 1000, quick: 10, range: [1, 65_536] },
-    pods: { help: "number of pods, a fifth of them with VFs", count: 10_000, quick: 50, range: [0, 200_000] },
-    profile: {
-      help: "6 PFs; 2 PFs with 128 VFs each; the same with some VFs in pods, different ones on each node",
-      choices: ["pf6", "vf256", "vf256-in-pods"],
-    },
-    reviews: { help: "number of reviews of each load", count: 300, quick: 8, range: [8, 100_000] },
-    rounds: { help: "how often each load is repeated", count: 3, quick: 1, range: [1, 20] },
-    cpuProf: sharedOptions.cpuProf,
-  },
+  options,
 
-  async measure(options, run): Promise<WebhookFigures> {
+  async measure(chosen, run): Promise<WebhookFigures> {
     run.progress.at("building the webhook");
     const scripts = {
       webhook: await buildApp("webhook"),
       bareServer: await bundleProgram("tools/bench/src/scenarios/bare-server.ts"),
     };
     const results: ProfileResult[] = [];
-    for (const profile of options.profile) results.push(await measureProfile(profile, options, { run, scripts }));
+    for (const profile of chosen.profile) results.push(await measureProfile(profile, chosen, { run, scripts }));
     const stopSeconds = results.flatMap((result) => result.stopSeconds ?? []);
     return { versions: results[0]?.versions ?? {}, profiles: results, stopSeconds };
   },
@@ -182,14 +188,6 @@ function loadGoals(what: string, rounds: readonly LoadResult[]): readonly Goal[]
   return [atMost(`${what}, p99`, best, limit, "ms"), atMost(`${what}, CPU of 100`, cpu, limits.cpuSecondsPer100, "s")];
 }
 
-interface Options {
-  readonly nodes: number;
-  readonly pods: number;
-  readonly reviews: number;
-  readonly rounds: number;
-  readonly cpuProf: string | undefined;
-}
-
 interface ProfileRun {
   readonly run: Run;
   readonly scripts: Readonly<Record<"webhook" | "bareServer", string>>;
@@ -198,7 +196,7 @@ interface ProfileRun {
 /** Measures the webhook in a new cluster whose nodes have one profile. */
 async function measureProfile(
   profile: ProfileName,
-  options: Options,
+  options: WebhookOptions,
   { run: whole, scripts }: ProfileRun,
 ): Promise<ProfileResult> {
   await using run = startPart(whole);
@@ -362,7 +360,7 @@ async function compareAnswers({ client, reviews, run: { signal } }: Target): Pro
 }
 
 /** Creates the objects that exist when the webhook starts. Returns the number of policies. */
-async function fillCluster(name: ProfileName, options: Options, run: Run, admin: PlainClient): Promise<number> {
+async function fillCluster(name: ProfileName, options: WebhookOptions, run: Run, admin: PlainClient): Promise<number> {
   const profile = profiles[name];
   const count = options.nodes;
   await admin.create(sriovOperatorConfigs, { metadata: configMetadata, spec: {} });
@@ -370,7 +368,7 @@ async function fillCluster(name: ProfileName, options: Options, run: Run, admin:
   await forEachIndex(run, { what: "reporting their network cards", count }, async (index) => {
     const metadata = { name: nodeName(index), namespace: operatorNamespace };
     await admin.create(sriovNetworkNodeStates, { metadata });
-    const status = { interfaces: interfacesOf(profile, index), syncStatus: "Succeeded", lastSyncError: "" };
+    const status = reportedStatus(profile, index);
     await admin.merge(objectPath(sriovNetworkNodeStates, metadata, "status"), { status });
   });
   // As many policies as fit without overlap: 20 on six PFs, 10 on two.

@@ -6,7 +6,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { startBenchCluster, type BenchCluster } from "../../cluster/bench-cluster.ts";
 import { atMost, showMb, showRatio, showSeconds, type Goal } from "../../harness/report.ts";
-import { sharedOptions } from "../../harness/options.ts";
+import { count, sharedOptions, toggle, type Options } from "../../harness/options.ts";
 import { listCounts, total } from "../../harness/requests.ts";
 import type { Run } from "../../harness/run.ts";
 import { defineScenario, type CommonFigures } from "../../harness/scenario.ts";
@@ -24,34 +24,33 @@ export interface DaemonFigures extends HostFigures, Omit<CommonFigures, "stopSec
   readonly kernelTimes: KernelTimes;
 }
 
+const options = {
+  vm: toggle("use a real kernel with igb in the VM lab instead of the fake kernel"),
+  ovs: toggle("use the VM lab with a simulated eswitch, and measure switchdev mode with a bridge of Open vSwitch"),
+  subfunctions: toggle(
+    "use the VM lab with a simulated eswitch, and measure 64 subfunctions next to a loop of devlink commands",
+  ),
+  idleSeconds: count("how long the idle daemon is measured", { standard: 30, quick: 1, range: [1, 3600] }),
+  rounds: count("how often the daemon starts, and VFs are created and removed", {
+    standard: 2,
+    quick: 1,
+    range: [1, 10],
+  }),
+  cpuProf: sharedOptions.cpuProf,
+};
+
+type DaemonOptions = Options<typeof options>;
+
 export const daemon = defineScenario({
   name: "daemon",
   summary: "the config daemon of one node, on the fake kernel or (--vm) on a real kernel",
   baseline: "the time that the kernel alone needs",
-  options: {
-    vm: { help: "use a real kernel with igb in the VM lab instead of the fake kernel", flag: true },
-    ovs: {
-      help: "use the VM lab with a simulated eswitch, and measure switchdev mode with a bridge of Open vSwitch",
-      flag: true,
-    },
-    subfunctions: {
-      help: "use the VM lab with a simulated eswitch, and measure 64 subfunctions next to a loop of devlink commands",
-      flag: true,
-    },
-    idleSeconds: { help: "how long the idle daemon is measured", count: 30, quick: 1, range: [1, 3600] },
-    rounds: {
-      help: "how often the daemon starts, and VFs are created and removed",
-      count: 2,
-      quick: 1,
-      range: [1, 10],
-    },
-    cpuProf: sharedOptions.cpuProf,
-  },
+  options,
 
-  async measure(options, run): Promise<DaemonFigures> {
-    const host = hostOf(options);
+  async measure(chosen, run): Promise<DaemonFigures> {
+    const host = hostOf(chosen);
     const cluster = await startBenchCluster(run);
-    const measured = await measure(run, cluster, { ...options, host: hosts[host] });
+    const measured = await measure(run, cluster, { ...chosen, host: hosts[host] });
     return { host, versions: cluster.versions, ...measured };
   },
 
@@ -128,14 +127,10 @@ const until: Partial<Record<DaemonResult["what"], string>> = {
 };
 
 /** Returns the host that the options ask for. */
-export function hostOf(options: {
-  readonly vm: boolean;
-  readonly ovs: boolean;
-  readonly subfunctions: boolean;
-}): HostName {
-  if (options.subfunctions) return "VM lab, igbsw and subfunctions";
-  if (options.ovs) return "VM lab, igbsw and Open vSwitch";
-  return options.vm ? "VM lab, igb" : "fake kernel";
+export function hostOf({ vm, ovs, subfunctions }: Pick<DaemonOptions, "vm" | "ovs" | "subfunctions">): HostName {
+  if (subfunctions) return "VM lab, igbsw and subfunctions";
+  if (ovs) return "VM lab, igbsw and Open vSwitch";
+  return vm ? "VM lab, igb" : "fake kernel";
 }
 
 const costHead = ["CPU", "forks", "requests"];
@@ -183,11 +178,8 @@ function changeGoals(
   ];
 }
 
-interface MeasureOptions {
+interface MeasureOptions extends Pick<DaemonOptions, "rounds" | "idleSeconds" | "cpuProf"> {
   readonly host: Host;
-  readonly rounds: number;
-  readonly idleSeconds: number;
-  readonly cpuProf: string | undefined;
 }
 
 type Measured = HostFigures & Pick<DaemonFigures, "kernelTimes">;
