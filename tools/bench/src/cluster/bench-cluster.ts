@@ -17,7 +17,7 @@ import {
 } from "@switchyard/testing";
 import { join } from "node:path";
 import { createMeasuredService, type MeasuredOptions, type MeasuredService } from "../harness/service.ts";
-import type { Run } from "../harness/run.ts";
+import { BenchError, type Run } from "../harness/run.ts";
 import type { CommonFigures } from "../harness/scenario.ts";
 import { operatorNamespace, plainNamespace } from "./nodes.ts";
 import { createPlainClient, type Identity, type PlainClient } from "./plain-client.ts";
@@ -123,8 +123,10 @@ export async function startBenchCluster(
     },
     async watch(type, project, listener) {
       const transport = run.use(await connect({ kubeconfig }));
-      const options = { transport, type, namespace: operatorNamespace, project, report: fail };
-      const cache = run.use(watchObjects(options));
+      const report = (cause: unknown) => {
+        fail(new BenchError("watch", `the watch of ${type.plural} failed: ${String(cause)}`, cause));
+      };
+      const cache = run.use(watchObjects({ transport, type, namespace: operatorNamespace, project, report }));
       await cache.whenSynced(signal);
       cache.subscribe(({ after }) => {
         if (after !== undefined) listener(after);
