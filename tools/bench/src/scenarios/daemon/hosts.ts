@@ -124,21 +124,26 @@ const igb: HostPlan = {
 };
 
 /**
- * `read` and `echo` are built into the shell, so it measures only the writes. The links are up, as the daemon sets them before
- * it creates VFs: igb then takes its port down and up again with each write, for over a second.
+ * Functions of the scripts: `begin` before a change and `tell TITLE` after it, which prints the times. `read` and `echo` are built
+ * into the shell, so it measures only the change.
  */
-const igbScript = `
+const scriptFunctions = `
 set -e
-pf0=/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs
-pf1=/sys/bus/pci/devices/0000:01:00.1/sriov_numvfs
 now() { read -r now _ </proc/uptime; }
+begin() { now; begin=$now; }
 tell() { now; wrote=$now; udevadm settle; now; echo "$begin $wrote $now $1"; sleep 2; }
-link() { for device in 0000:01:00.0 0000:01:00.1; do ip link set $(ls /sys/bus/pci/devices/$device/net) $1; done; }
+`;
+
+/** The links are up, as the daemon sets them before it creates VFs: igb then takes its port down and up again with each write. */
+const igbScript = `${scriptFunctions}
+pf0=/sys/bus/pci/devices/${firstPf}/sriov_numvfs
+pf1=/sys/bus/pci/devices/${secondPf}/sriov_numvfs
+link() { for device in ${firstPf} ${secondPf}; do ip link set $(ls /sys/bus/pci/devices/$device/net) $1; done; }
 udevadm settle; link up; sleep 2
-now; begin=$now; echo 4 >$pf0; tell "${zeroToFour}"
-now; begin=$now; echo 0 >$pf0; echo 6 >$pf0; tell "4 -> 6 on one PF"
-now; begin=$now; echo 0 >$pf0; tell "6 -> 0 on one PF"
-now; begin=$now; echo 4 >$pf0 & echo 4 >$pf1; wait; tell "0 -> 4 on two PFs"
+begin; echo 4 >$pf0; tell "${zeroToFour}"
+begin; echo 0 >$pf0; echo 6 >$pf0; tell "4 -> 6 on one PF"
+begin; echo 0 >$pf0; tell "6 -> 0 on one PF"
+begin; echo 4 >$pf0 & echo 4 >$pf1; wait; tell "0 -> 4 on two PFs"
 echo 0 >$pf0; echo 0 >$pf1; link down; udevadm settle; sleep 2
 `;
 
@@ -171,14 +176,12 @@ ovs-vsctl set Open_vSwitch . other_config:hw-offload=true
 `;
 
 /** What an administrator would write, with devlink and ovs-vsctl. */
-const ovsScript = `
-set -e
+const ovsScript = `${scriptFunctions}
 device=/sys/bus/pci/devices/${firstPf}
 name=$(ls $device/net | head -1)
-now() { read -r now _ </proc/uptime; }
 ip link set $name up # as the daemon does first; igb creates VFs more slowly then
 udevadm settle; sleep 2
-now; begin=$now
+begin
 echo ${ovsVfs} >$device/sriov_numvfs
 udevadm settle # udev loads the driver of the VFs
 vfs=$(for vf in $device/virtfn*; do basename "$(readlink $vf)"; done)
@@ -187,9 +190,7 @@ devlink dev eswitch set pci/${firstPf} mode switchdev
 ethtool -K $name hw-tc-offload on
 for vf in $vfs; do echo $vf >/sys/bus/pci/drivers/igbvf/bind; done
 ovs-vsctl add-br ${ovsBridge} -- add-port ${ovsBridge} $name
-now; wrote=$now
-udevadm settle
-now; echo "$begin $wrote $now ${withBridge}"
+tell "${withBridge}"
 ovs-vsctl del-br ${ovsBridge}
 devlink dev eswitch set pci/${firstPf} mode legacy
 echo 0 >$device/sriov_numvfs
@@ -226,12 +227,10 @@ const subfunctions: HostPlan = {
 };
 
 /** What an administrator would write. The interface of a subfunction exists when its device has one in sysfs. */
-const subfunctionsScript = `
-set -e
-now() { read -r now _ </proc/uptime; }
+const subfunctionsScript = `${scriptFunctions}
 ip link set $(ls /sys/bus/pci/devices/${firstPf}/net | head -1) up
 udevadm settle; sleep 2
-now; begin=$now
+begin
 devlink dev eswitch set pci/${firstPf} mode switchdev
 n=0
 while [ $n -lt ${mostSfs} ]; do
@@ -244,20 +243,14 @@ while [ $n -lt ${mostSfs} ]; do
   ports="$ports $port"
   n=$((n + 1))
 done
-now; wrote=$now
-udevadm settle
-now; echo "$begin $wrote $now ${toMost}"
-sleep 2
-now; begin=$now
+tell "${toMost}"
+begin
 for port in $ports; do
   devlink port function set $port state inactive
   devlink port del $port
 done
 devlink dev eswitch set pci/${firstPf} mode legacy
-now; wrote=$now
-udevadm settle
-now; echo "$begin $wrote $now ${toNone}"
-sleep 2
+tell "${toNone}"
 `;
 
 /** The hosts by their names in the report. On the fake kernel, PFs are configured in parallel as on a real one, but without udev. */
