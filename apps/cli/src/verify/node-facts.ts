@@ -50,7 +50,7 @@ export function expectationFor(
     // Two policies of one resource can have different MTUs; which of their VFs a pod has is not known.
     mtu: mtus.size === 1 && mtu > 0 ? mtu : undefined,
     isRdma: groups.some(({ isRdma }) => isRdma === true),
-    rdmaMode: state?.spec.system?.rdmaMode || undefined,
+    rdmaMode: state?.spec?.system?.rdmaMode || undefined,
   };
 }
 
@@ -79,7 +79,7 @@ export function daemonImage(snapshot: Snapshot): string | undefined {
 
 function groupsOf({ spec }: SriovNetworkNodeState, resource: string): readonly VfGroup[] {
   const name = resource.slice(resource.indexOf("/") + 1);
-  const groups = (spec.interfaces ?? []).flatMap(({ vfGroups = [] }) => vfGroups);
+  const groups = (spec?.interfaces ?? []).flatMap(({ vfGroups = [] }) => vfGroups);
   return groups.filter(({ resourceName }) => resourceName === name);
 }
 
