@@ -45,7 +45,7 @@ beforeAll(async () => {
     "cp /usr/lib/lab/lab-fault /opt/cni/bin/ && chmod 755 /opt/cni/bin/lab-fault && modprobe ib_core",
   );
   await timings.during("installation", async () => {
-    const values = { images: imageValues(own, thirdParty) };
+    const values = { images: imageValues(own, thirdParty), hooks: { activeDeadlineSeconds: 900 } };
     const chart = join(root, "charts/switchyard");
     await helm.run(["install", "switchyard", chart, "--create-namespace", "--wait", "--timeout", "15m"], values);
     const metadata = { name: "default", namespace };

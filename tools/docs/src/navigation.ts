@@ -42,6 +42,7 @@ const groups: readonly {
     entries: [
       ["guide/operate.md"],
       ["guide/doctor.md"],
+      ["guide/verify.md"],
       ["guide/drain.md"],
       ["guide/ovn-offload.md"],
       ["operator.md"],
