@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startBeacons sends a beacon on the interface twice a second and reports those of other pods. Beacons go to all hosts of the
- * Ethernet segment, by IPv6 multicast and IPv4 broadcast: they need no route and no neighbour, so they show to which segment a
- * pod is attached even if nothing else works, or if it is attached to the wrong one.
+ * Ethernet segment, by IPv6 multicast and IPv4 broadcast. They need no route and no neighbour, so they show to which segment a pod
+ * is attached even if nothing else works.
  */
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv4 } from "node:net";
@@ -48,8 +48,11 @@ export function startBeacons(
       ipv6.setMulticastInterface(`::%${name}`);
       ipv6.send(beacon, port, `ff02::1%${name}`, () => undefined);
     });
-    for (const socket of broadcasters)
-      attempt(() => void socket.send(beacon, port, "255.255.255.255", () => undefined));
+    for (const socket of broadcasters) {
+      attempt(() => {
+        socket.send(beacon, port, "255.255.255.255", () => undefined);
+      });
+    }
   }, everyMs);
 }
 

@@ -29,7 +29,7 @@ export function routeInterface(table: string, address: string): string | undefin
 function readIpv4Route(words: readonly string[], address: string): Route | undefined {
   const [name = "", destination = "", , flag = "", , , metric = "", mask = ""] = words;
   if (!/^[0-9A-F]{8}$/i.test(destination) || !/^[0-9A-F]{8}$/i.test(mask)) return undefined;
-  const prefix = [...mask].reduce((sum, digit) => sum + bitsOf(Number.parseInt(digit, 16)), 0);
+  const prefix = mask.split("").reduce((sum, digit) => sum + bitsOf(Number.parseInt(digit, 16)), 0);
   const bytes = (destination.match(/../g) ?? []).reverse().map((byte) => Number.parseInt(byte, 16));
   const isRefused = (Number.parseInt(flag, 16) & flags.reject) !== 0;
   if (isRefused || !isWithin(address, { network: bytes.join("."), prefix, family: "ipv4" })) return undefined;
