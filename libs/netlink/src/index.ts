@@ -68,7 +68,6 @@ export {
   setMaster,
   type BridgeLink,
   type NewBridge,
-  type VlanProtocol,
 } from "./rtnetlink/bridge.ts";
 export {
   bridgePortSettings,
@@ -90,7 +89,8 @@ export {
   type VdpaManagementDevice,
   type VdpaManagementHandle,
 } from "./vdpa/vdpa.ts";
-export type { LinkInfo, LinkVfInfo } from "./rtnetlink/link-message.ts";
+export type { LinkInfo } from "./rtnetlink/link-message.ts";
+export type { LinkVfInfo, VfLinkState, VlanProtocol } from "./rtnetlink/vf-info.ts";
 export { getLink, listLinks } from "./rtnetlink/list-links.ts";
 export { askNeighbour, readNeighbour, type Neighbour, type NeighbourState } from "./rtnetlink/neighbour.ts";
 export {
@@ -102,6 +102,15 @@ export {
   type Gateway,
 } from "./rtnetlink/route.ts";
 export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";
+export { connectedNetworks, defaultRouteLinks, routeLinks, type ConnectedNetwork } from "./rtnetlink/route.ts";
+export {
+  setLinkMtu,
+  setLinkUp,
+  setVfAddress,
+  setVfSetting,
+  type VfAddress,
+  type VfSetting,
+} from "./rtnetlink/set-link.ts";
 export type { EventSink, ListenOptions } from "./events/multicast.ts";
 export { watchLinks, type LinkEvent, watchUevents, type Uevent } from "./events/kernel-events.ts";
 export { EventQueue, type EventQueueOptions } from "./events/event-queue.ts";

@@ -7,7 +7,7 @@ const pf = { pciAddress: "0000:01:00.0", name: "eth0" };
 const bridgeName = "br-0000_01_00.0";
 
 function link(index: number, name: string, overrides: Partial<Link> = {}): Link {
-  const device = { altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether" } as const;
+  const device = { altNames: [], mac: "", mtu: 1500, adminUp: true, promiscuous: false, type: "ether" } as const;
   return { index, name, ...device, hasXdp: false, vfs: [], ...overrides };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { defined } from "@switchyard/api";
-import type { Link, PfRecord } from "@switchyard/host";
+import type { Link, LinkVf, PfRecord } from "@switchyard/host";
 import { pci } from "@switchyard/host/testing";
 import { groupByDevice, toInterfaceStatus } from "./interface-status.ts";
 
@@ -16,6 +16,7 @@ function link(name: string, device: string, overrides: Partial<Link> = {}): Link
     mac: "02:00:00:00:00:01",
     mtu: 1500,
     adminUp: true,
+    promiscuous: false,
     type: "ether",
     parent: { bus: "pci", name: device },
     hasXdp: false,
@@ -23,6 +24,20 @@ function link(name: string, device: string, overrides: Partial<Link> = {}): Link
     ...overrides,
   };
 }
+
+/** What the PF reports of a VF to which it has assigned nothing. */
+const newVf: LinkVf = {
+  vfId: 0,
+  mac: "00:00:00:00:00:00",
+  vlan: 0,
+  vlanQos: 0,
+  vlanProtocol: "802.1Q",
+  spoofCheck: true,
+  trust: false,
+  linkState: "auto",
+  minTxRate: 0,
+  maxTxRate: 0,
+};
 
 const facts = {
   pciAddress: pf,
@@ -44,7 +59,7 @@ describe("toInterfaceStatus", () => {
       link("ens1f0np0", pf, {
         altNames: ["enp59s0f0np0"],
         maxMtu: 9978,
-        vfs: [{ vfId: 0, mac: "02:00:00:00:00:02", vlan: 7 }],
+        vfs: [{ ...newVf, mac: "02:00:00:00:00:02", vlan: 7 }],
       }),
       link("ens1f0v0", vf, { mac: "02:00:00:00:00:02" }),
     ]);
@@ -82,7 +97,7 @@ describe("toInterfaceStatus", () => {
   });
 
   it("reports an unset administrative address as zeros, and no interface of a VF that a pod has", () => {
-    const links = groupByDevice([link("ens1f0np0", pf, { vfs: [{ vfId: 0, mac: "00:00:00:00:00:00", vlan: 0 }] })]);
+    const links = groupByDevice([link("ens1f0np0", pf, { vfs: [newVf] })]);
     const { Vfs } = toInterfaceStatus({ pf: facts, links, ...rest });
     const ids = { driver: "mlx5_core", vendor: "15b3", deviceID: "1018" };
     expect(Vfs).toEqual([{ pciAddress: vf, vfID: 0, adminMac: "00:00:00:00:00:00", ...ids }]);

@@ -8,7 +8,15 @@ const [first, second] = ["0000:3b:00.0", "0000:3b:00.1"] as const;
 const physSwitchId = "3b00e7ffffb8599f";
 
 function link(name: string, physPortName: string, overrides: Partial<Link> = {}): Link {
-  const device = { index: 1, altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether" } as const;
+  const device = {
+    index: 1,
+    altNames: [],
+    mac: "",
+    mtu: 1500,
+    adminUp: true,
+    promiscuous: false,
+    type: "ether",
+  } as const;
   const parent = { bus: "pci", name: first };
   return { ...device, hasXdp: false, vfs: [], name, physPortName, physSwitchId, parent, ...overrides };
 }

@@ -7,6 +7,7 @@ import type { HostOperation } from "./host-error.ts";
 import { bootProgramDirectory } from "../ports/boot.ts";
 import { formatFirmwareValues } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
+import type { VfSetting } from "../ports/links.ts";
 
 /** For each method of each port, a function from its arguments to the description of the operation. */
 export type Operations = {
@@ -49,6 +50,7 @@ export const operations: Operations = {
     readFeature: (name, feature) => ({ action: `read feature ${feature}`, target: name }),
     setFeature: (name, feature, on) => ({ action: `turn ${on ? "on" : "off"} ${feature}`, target: name }),
     setVfMac: (pfName, vfId, mac) => ({ action: `set vf ${vfId} mac ${mac}`, target: pfName }),
+    setVf: (pfName, vfId, setting) => ({ action: `set vf ${vfId} ${wordsOf(setting)}`, target: pfName }),
   },
   routes: {
     listDefaultRouteLinks: () => ({ action: "list", target: "default routes" }),
@@ -206,3 +208,12 @@ export const operations: Operations = {
     readLines: ({ device }) => ({ action: `read lines of ${device}`, target: "the kernel log" }),
   },
 };
+
+/** As `ip link set … vf` has them. */
+function wordsOf(setting: VfSetting): string {
+  if ("vlan" in setting) return `vlan ${setting.vlan} qos ${setting.qos} proto ${setting.protocol}`;
+  if ("minTxRate" in setting) return `min_tx_rate ${setting.minTxRate} max_tx_rate ${setting.maxTxRate}`;
+  if ("linkState" in setting) return `state ${setting.linkState}`;
+  if ("trust" in setting) return `trust ${setting.trust ? "on" : "off"}`;
+  return `spoofchk ${setting.spoofCheck ? "on" : "off"}`;
+}

@@ -3,6 +3,7 @@
  * Links is the port for the network interfaces in the network namespace of the daemon (rtnetlink).
  */
 import type { MacAddress } from "@switchyard/api";
+import type { VlanProtocol } from "./linux-bridges.ts";
 
 /** A network interface. */
 export interface Link {
@@ -17,6 +18,8 @@ export interface Link {
   /** Largest MTU of the device; absent if the driver does not report it. */
   readonly maxMtu?: number;
   readonly adminUp: boolean;
+  /** Whether somebody has set it to promiscuous mode. Programs that capture packets do not count. */
+  readonly promiscuous: boolean;
   readonly type: "ether" | "infiniband" | "other";
   /** Device of the interface: bus "pci", name "0000:01:00.0", also of a virtio NIC; absent for virtual interfaces. */
   readonly parent?: { readonly bus: string; readonly name: string };
@@ -46,9 +49,33 @@ export interface LinkVf {
   readonly mac: string;
   /** 0 means no VLAN. */
   readonly vlan: number;
+  /** Priority of the VLAN. */
+  readonly vlanQos: number;
+  /** Absent for a protocol that is neither of the two. */
+  readonly vlanProtocol?: VlanProtocol;
+  /** Whether packets with other source addresses are dropped; absent if the driver does not report it. */
+  readonly spoofCheck?: boolean;
+  /** Whether the VF may change its address and see other traffic; absent if the driver does not report it. */
+  readonly trust?: boolean;
+  readonly linkState: VfLinkState;
+  /** In Mb/s; 0 for no limit. */
+  readonly minTxRate: number;
+  /** In Mb/s; 0 for no limit. */
+  readonly maxTxRate: number;
   /** InfiniBand node GUID that was assigned to the VF, as Guid, or all zeros; absent for other links and old kernels. */
   readonly guid?: string;
 }
+
+/** The state of the link that a VF sees: that of the PF's port, always up, or always down. */
+export type VfLinkState = "auto" | "enable" | "disable";
+
+/** One setting of a VF that its PF stores. It stays when the driver of the VF is bound again, and ends with the VF. */
+export type VfSetting =
+  | { readonly vlan: number; readonly qos: number; readonly protocol: VlanProtocol }
+  | { readonly spoofCheck: boolean }
+  | { readonly trust: boolean }
+  | { readonly linkState: VfLinkState }
+  | { readonly minTxRate: number; readonly maxTxRate: number };
 
 /** Rejects with HostError only. Its `words` are the extended ack of the kernel. */
 export interface Links {
@@ -64,6 +91,8 @@ export interface Links {
    * the PF is up at that time (seen on 6.12). EINVAL if the VF does not exist, EOPNOTSUPP if the PF does not support VFs.
    */
   setVfMac(pfName: string, vfId: number, mac: MacAddress): Promise<void>;
+  /** EINVAL if the VF does not exist or the value is not possible, EOPNOTSUPP if the driver of the PF does not have the setting. */
+  setVf(pfName: string, vfId: number, setting: VfSetting): Promise<void>;
   /**
    * Returns the state of a feature, such as "hw-tc-offload"; undefined if the kernel does not know it. ENODEV if the interface
    * does not exist.

@@ -2,6 +2,7 @@
 /** Defines the PCI functions of the fake kernel as data. fake-pci.ts contains the rules. */
 import type { PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "../ports/devices.ts";
+import type { LinkVf } from "../ports/links.ts";
 import { vfAddress, type FakePort, type FakeSriov } from "./nic-models.ts";
 
 /** A physical function. */
@@ -23,8 +24,8 @@ export interface VfFunction extends PciFunction {
   readonly kind: "vf";
   readonly pf: PfFunction;
   readonly vfId: number;
-  /** 0 means no VLAN. */
-  vlan: number;
+  /** What the PF stores of the VF beside its address. */
+  settings: VfSettings;
   /** Address that the PF stores: assigned, or reported by the VF driver. */
   pfMac: string | undefined;
   /** Whether pfMac was assigned. */
@@ -34,6 +35,9 @@ export interface VfFunction extends PciFunction {
   /** How often its kernel driver has been bound. */
   binds: number;
 }
+
+/** All of them are reported by the drivers of the models. */
+export type VfSettings = Required<Omit<LinkVf, "vfId" | "mac" | "guid">>;
 
 interface PciFunction {
   readonly pciAddress: PciAddress;
@@ -61,7 +65,21 @@ export function newVf(pf: PfFunction, sriov: FakeSriov, vfId: number): VfFunctio
   const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
   const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
   const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
-  return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false, guid: undefined, binds: 0 };
+  const stored = { settings: newSettings(sriov), pfMac: undefined, isAssigned: false, guid: undefined };
+  return { ...fn, kind: "vf", pf, vfId, ...stored, binds: 0 };
+}
+
+function newSettings({ checksSpoofing = true }: FakeSriov): VfSettings {
+  return {
+    vlan: 0,
+    vlanQos: 0,
+    vlanProtocol: "802.1Q",
+    spoofCheck: checksSpoofing,
+    trust: false,
+    linkState: "auto",
+    minTxRate: 0,
+    maxTxRate: 0,
+  };
 }
 
 export function portOf(fn: AnyFunction): FakePort {

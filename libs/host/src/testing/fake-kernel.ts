@@ -11,6 +11,7 @@ import type { HostPrivilege, LockdownMode } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
 import type { HostFiles } from "../ports/host-files.ts";
 import type { BootLoader, KernelEvent, Machine } from "../ports/kernel.ts";
+import type { VfSetting } from "../ports/links.ts";
 import type { RdmaMode } from "../ports/devices.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import type { XdpProgram } from "../ports/xdp.ts";
@@ -24,7 +25,7 @@ import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeFirmware } from "./fake-firmware.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
 import { createFakeLinuxBridges, newBridge } from "./fake-linux-bridges.ts";
-import { createFakeLinks, createSetVfGuid } from "./fake-links.ts";
+import { changedBy, createFakeLinks, createSetVfGuid } from "./fake-links.ts";
 import { createFakeModules, type FakeIommu } from "./fake-modules.ts";
 import { createNetdevs, type Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction } from "./fake-functions.ts";
@@ -104,9 +105,16 @@ export interface FakeKernel {
   unplug(device: PciAddress): void;
   unbindByHand(device: PciAddress): void;
   setNumVfsByHand(pf: PciAddress, count: number): Promise<void>;
-  setVfVlanByHand(pf: PciAddress, vfId: number, vlan: number): void;
+  /** Changes a setting of a VF that the PF stores, as a CNI plugin does. */
+  setVfByHand(pf: PciAddress, vfId: number, setting: VfSetting | { readonly mac: string }): void;
+  /** Changes the interface of a VF, which can be in a pod. Without effect if it has none. */
+  changeVfLinkByHand(
+    vf: PciAddress,
+    change: { readonly name?: string; readonly mac?: string; readonly mtu?: number; readonly promiscuous?: boolean },
+  ): void;
   renameLink(name: string, newName: string): void;
   addAltName(name: string, altName: string): void;
+  setPromiscuousByHand(name: string): void;
   /** Adds a virtual interface, such as a "bridge", a "bond" or a "vlan", which is up. */
   addLinkByHand(name: string, kind: string, lower?: string): void;
   deleteLinkByHand(name: string): void;
@@ -434,12 +442,16 @@ function createManualActions({ bus, netdevs, sriov, emitLinksOf }: ManualActions
       bus.unbind(findFunction(device));
     },
     setNumVfsByHand: (pf, count) => sriov.setNumVfs(pf, count),
-    setVfVlanByHand(pf, vfId, vlan) {
+    setVfByHand(pf, vfId, setting) {
       const fn = findFunction(pf);
       const vf = fn.kind === "pf" ? fn.vfs[vfId] : undefined;
       if (vf === undefined) throw new Refusal("EINVAL");
-      vf.vlan = vlan;
+      if ("mac" in setting) [vf.pfMac, vf.isAssigned] = [setting.mac, true];
+      else vf.settings = changedBy(setting, vf.settings);
       emitLinksOf(pf);
+    },
+    changeVfLinkByHand(vf, change) {
+      netdevs.changeOf(vf, change);
     },
     renameLink: (name, newName) => {
       netdevs.rename(netdevs.find(name), newName);
@@ -447,6 +459,11 @@ function createManualActions({ bus, netdevs, sriov, emitLinksOf }: ManualActions
     addAltName: (name, altName) => {
       netdevs.change(netdevs.find(name), (netdev) => {
         netdev.altNames = [...netdev.altNames, altName];
+      });
+    },
+    setPromiscuousByHand: (name) => {
+      netdevs.change(netdevs.find(name), (netdev) => {
+        netdev.promiscuous = true;
       });
     },
     moveToPod: (vf) => {

@@ -2,13 +2,14 @@
 /** Implements Links on the fake kernel, with the errors and texts of net/core/dev.c and rtnetlink.c (6.12). */
 import { defined } from "@switchyard/api";
 import type { Rdma } from "../ports/devices.ts";
-import type { Link, Links } from "../ports/links.ts";
-import { isVirtio, noGuid, portOf, type PfFunction, type VfFunction } from "./fake-functions.ts";
+import type { Link, Links, VfSetting } from "../ports/links.ts";
+import { isVirtio, noGuid, portOf, type PfFunction, type VfFunction, type VfSettings } from "./fake-functions.ts";
 import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
 import { addNetdev, type PciBus } from "./fake-pci.ts";
 import type { KernelClock } from "./clock.ts";
 import type { QuirksByPf } from "./driver-quirks.ts";
 import { answer, Refusal } from "./faults.ts";
+import type { FakeSriov } from "./nic-models.ts";
 
 export interface FakeLinksDeps {
   readonly bus: PciBus;
@@ -39,7 +40,7 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
   }
 
   function linkOf(netdev: Netdev): Link {
-    const { index, name, altNames, mac, mtu, maxMtu, adminUp, physPortName, physSwitchId } = netdev;
+    const { index, name, altNames, mac, mtu, maxMtu, adminUp, promiscuous, physPortName, physSwitchId } = netdev;
     const { kind, masterIndex, lowerIndex, xdpProgram } = netdev;
     const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
     return {
@@ -50,6 +51,7 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
       mtu,
       maxMtu,
       adminUp,
+      promiscuous,
       type: typeOf(netdev),
       hasXdp: xdpProgram !== undefined,
       ...defined({
@@ -61,8 +63,11 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
         physPortName,
         physSwitchId,
       }),
-      vfs: (pf === undefined || !hasVfSettings(pf) ? [] : pf.vfs).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
-        pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
+      vfs: (pf === undefined || !hasVfSettings(pf) ? [] : pf.vfs).map(
+        ({ vfId, pfMac = noMac, settings, guid = noGuid }) =>
+          pf?.port.linkType === "infiniband"
+            ? { vfId, mac: noMac, ...settings, guid }
+            : { vfId, mac: pfMac, ...settings },
       ),
     };
   }
@@ -155,7 +160,50 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
         const { vfResetMs } = quirks.of(pf.pciAddress);
         if (vfResetMs !== undefined) resetVf(vf, vfResetMs);
       }),
+    setVf: (pfName, vfId, setting) =>
+      answer(() => {
+        const netdev = netdevs.find(pfName);
+        const pf = pfOf(netdev);
+        if (pf?.port.sriov === undefined || !hasVfSettings(pf)) throw new Refusal("EOPNOTSUPP");
+        const vf = pf.vfs[vfId];
+        const hasLink = netdev.adminUp && hasCarrier(pf);
+        checkSetting(setting, {
+          sriov: pf.port.sriov,
+          maxRate: hasLink ? pf.port.speedMbps : 0,
+          exists: vf !== undefined,
+        });
+        netdevs.change(netdev, () => {
+          if (vf !== undefined) vf.settings = changedBy(setting, vf.settings);
+        });
+      }),
   };
+}
+
+/** Throws Refusal as igb_main.c (6.12) does; a driver with more settings refuses less. */
+function checkSetting(
+  setting: VfSetting,
+  { sriov, maxRate, exists }: { readonly sriov: FakeSriov; readonly maxRate: number; readonly exists: boolean },
+): void {
+  const lacks = new Set(sriov.lacks);
+  if ("linkState" in setting && lacks.has("linkState")) throw new Refusal("EOPNOTSUPP");
+  if (!exists) throw new Refusal("EINVAL");
+  if ("vlan" in setting) {
+    const { vlan, qos, protocol } = setting;
+    if (vlan > 4_095 || qos > 7) throw new Refusal("EINVAL");
+    if (protocol === "802.1ad" && lacks.has("802.1ad")) throw new Refusal("EPROTONOSUPPORT");
+  }
+  if ("minTxRate" in setting) {
+    const { minTxRate, maxTxRate } = setting;
+    const isTooFast = maxTxRate > maxRate; // without a link, also 0 is refused
+    if (isTooFast || maxRate === 0 || (minTxRate > 0 && lacks.has("minTxRate"))) throw new Refusal("EINVAL");
+  }
+}
+
+/** Returns the settings after one of them has changed. */
+export function changedBy(setting: VfSetting, before: VfSettings): VfSettings {
+  if (!("vlan" in setting)) return { ...before, ...setting };
+  const { vlan, qos: vlanQos, protocol: vlanProtocol } = setting;
+  return { ...before, vlan, vlanQos, vlanProtocol };
 }
 
 const loopback: Link = {
@@ -165,6 +213,7 @@ const loopback: Link = {
   mac: noMac,
   mtu: 65_536,
   adminUp: true,
+  promiscuous: false,
   type: "other",
   hasXdp: false,
   vfs: [],

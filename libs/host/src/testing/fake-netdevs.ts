@@ -33,6 +33,7 @@ export interface Netdev {
   mac: string;
   mtu: number;
   adminUp: boolean;
+  promiscuous: boolean;
   /** In the network namespace of a pod, and therefore not visible on the host. */
   inPod: boolean;
   /** Index of the bridge or bond of which the interface is a port. */
@@ -84,6 +85,8 @@ export interface Netdevs {
   listVisible(): readonly Netdev[];
   /** Changes an interface, and emits an event if it is visible on the host. */
   change(netdev: Netdev, apply: (netdev: Netdev) => void): void;
+  /** Changes the interfaces of a function in all namespaces. */
+  changeOf(parent: PciAddress, change: Partial<Pick<Netdev, "name" | "mac" | "mtu" | "promiscuous">>): void;
   /** Throws Refusal EEXIST if the name is in use. */
   rename(netdev: Netdev, name: string): void;
   /** Takes the function, because a pod may have renamed the interface. */
@@ -184,6 +187,9 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     },
     listVisible,
     change,
+    changeOf(parent, changes) {
+      for (const netdev of of(parent)) change(netdev, (changed) => Object.assign(changed, changes));
+    },
     rename(netdev, name) {
       const holder = lookUp(name);
       if (holder !== undefined && holder !== netdev) throw new Refusal("EEXIST");
@@ -210,6 +216,7 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
 const initial = () => ({
   mtu: 1_500,
   adminUp: false,
+  promiscuous: false,
   inPod: false,
   masterIndex: undefined,
   bridge: undefined,

@@ -96,6 +96,7 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
     absent: pci("0000:fe:1f.7"),
     renameLink: (name, newName) => ip("link", "set", "dev", name, "name", newName),
     addAltName: (name, altName) => ip("link", "property", "add", "dev", name, "altname", altName),
+    setPromiscuous: (name) => ip("link", "set", "dev", name, "promisc", "on"),
     async addLink(name, kind, lower) {
       const options = kind === "vlan" ? ["id", "5"] : [];
       await ip("link", "add", ...(lower === undefined ? [] : ["link", lower]), "name", name, "type", kind, ...options);

@@ -39,6 +39,10 @@ function worldOf(kernel: FakeKernel, host: Host, { hasEswitch = false, hasUdev =
       byHand(() => {
         kernel.addAltName(name, altName);
       }),
+    setPromiscuous: (name) =>
+      byHand(() => {
+        kernel.setPromiscuousByHand(name);
+      }),
     addLink: (name, kind, lower) =>
       byHand(() => {
         kernel.addLinkByHand(name, kind, lower);

@@ -84,6 +84,10 @@ export interface FakeSriov {
   readonly carrierLossMs: number;
   /** Whether the PF shows the address that the VF driver chose (igb, i40e), and not only an assigned address (mlx5). */
   readonly showsOwnVfMac: boolean;
+  /** Whether a new VF may use no other source address than its own; true by default. */
+  readonly checksSpoofing?: boolean;
+  /** Settings of VFs that the driver of the PF does not have; none by default. */
+  readonly lacks?: readonly ("linkState" | "802.1ad" | "minTxRate")[];
   /** Whether the VF driver receives its assigned address only while the interface of the PF is up (mailbox of igb). */
   readonly needsPfUp: boolean;
 }
@@ -125,6 +129,7 @@ export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
       carrierLossMs: 1_500,
       showsOwnVfMac: true,
       needsPfUp: true,
+      lacks: ["linkState", "802.1ad", "minTxRate"],
     },
   }));
 }
@@ -211,6 +216,7 @@ export function mlx5(pciAddress: string, { ports = 2, portNumbers }: NicOptions 
       stride: 1,
       carrierLossMs: 0,
       showsOwnVfMac: false,
+      checksSpoofing: false,
       needsPfUp: false,
     },
   }));

@@ -8,7 +8,8 @@
  */
 import { malformed } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
-import { encodeLinkHeader, linkAttributes, linkMessages, vfAttributes } from "../rtnetlink/link-message.ts";
+import { encodeLinkHeader, linkAttributes, linkMessages } from "../rtnetlink/link-message.ts";
+import { vfAttributes } from "../rtnetlink/vf-info.ts";
 import { bytes, find, nested, parseAttributes, parseHardwareAddress, text } from "../wire/attributes.ts";
 
 export type RdmaMode = "exclusive" | "shared";

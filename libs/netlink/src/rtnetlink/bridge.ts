@@ -8,10 +8,9 @@ import { malformed } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
 import { bytes, find, findNested, nested, parseAttributes, readText, readU32, text, u32 } from "../wire/attributes.ts";
 import { encodeLinkHeader, flagUp, linkAttributes, linkMessages } from "./link-message.ts";
+import { protocolOf, vlanEtherTypes, type VlanProtocol } from "./vf-info.ts";
 
 /** The tag by which a bridge knows VLANs: EtherType 0x8100 or 0x88a8. */
-export type VlanProtocol = "802.1Q" | "802.1ad";
-
 export interface NewBridge {
   /** At most 15 bytes. */
   readonly name: string;
@@ -38,7 +37,6 @@ const headerBytes = 16; // struct ifinfomsg
 const attributes = { name: 3, master: 10, linkInfo: 18, alias: 20, group: 27 };
 const info = { kind: 1, data: 2 };
 const bridgeData = { vlanFiltering: 7, vlanProtocol: 8 };
-const etherTypes: Readonly<Record<VlanProtocol, number>> = { "802.1Q": 0x8100, "802.1ad": 0x88a8 };
 
 /** `ip link add NAME type bridge …`. EEXIST if there is an interface of this name. */
 export async function createBridge(socket: NetlinkSocket, bridge: NewBridge): Promise<void> {
@@ -144,15 +142,8 @@ function encodeData({ vlanFiltering, vlanProtocol }: Pick<NewBridge, "vlanFilter
   if (vlanFiltering !== undefined) data.push(bytes(bridgeData.vlanFiltering, Buffer.of(vlanFiltering ? 1 : 0)));
   if (vlanProtocol !== undefined) {
     const etherType = Buffer.alloc(2);
-    etherType.writeUInt16BE(etherTypes[vlanProtocol]);
+    etherType.writeUInt16BE(vlanEtherTypes[vlanProtocol]);
     data.push(bytes(bridgeData.vlanProtocol, etherType));
   }
   return data;
-}
-
-function protocolOf(value: Buffer): VlanProtocol | undefined {
-  if (value.length < 2) throw malformed(`VLAN protocol of ${value.length} bytes`);
-  const etherType = value.readUInt16BE(0);
-  if (etherType === etherTypes["802.1Q"]) return "802.1Q";
-  return etherType === etherTypes["802.1ad"] ? "802.1ad" : undefined;
 }

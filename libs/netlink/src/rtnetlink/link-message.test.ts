@@ -5,10 +5,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NetlinkError } from "../netlink-error.ts";
 import { bytes, nested, text, u32 } from "../wire/attributes.ts";
-import { encodeLinkHeader, linkAttributes, parseLink, parseLinkIdentity, vfAttributes } from "./link-message.ts";
+import { encodeLinkHeader, linkAttributes, parseLink, parseLinkIdentity } from "./link-message.ts";
+import { vfAttributes } from "./vf-info.ts";
 
 const [, ...lines] = readFileSync(join(__dirname, "testdata/igb-pf-link.hex"), "utf8").split("\n");
 const igb = Buffer.from(lines.join(""), "hex");
+
+/** What igb reports of a new VF. */
+const settings = {
+  vlan: 0,
+  vlanQos: 0,
+  vlanProtocol: "802.1Q",
+  spoofCheck: true,
+  trust: false,
+  linkState: "auto",
+  minTxRate: 0,
+  maxTxRate: 0,
+};
 
 describe("parseLink", () => {
   it("parses a PF with its VFs", () => {
@@ -21,15 +34,16 @@ describe("parseLink", () => {
       address: "52:54:00:aa:00:00",
       permanentAddress: "52:54:00:aa:00:00",
       adminUp: true,
+      promiscuous: false,
       mtu: 9000,
       maxMtu: 9216,
       parent: { bus: "pci", name: "0000:01:00.0" },
       hasXdp: false,
       vfs: [
-        { vfId: 0, address: none, vlan: 0 },
-        { vfId: 1, address: "02:00:00:00:00:01", vlan: 0 },
-        { vfId: 2, address: none, vlan: 100 },
-        { vfId: 3, address: none, vlan: 0 },
+        { vfId: 0, address: none, ...settings },
+        { vfId: 1, address: "02:00:00:00:00:01", ...settings },
+        { vfId: 2, address: none, ...settings, vlan: 100, vlanQos: 3 },
+        { vfId: 3, address: none, ...settings },
       ],
     });
   });
@@ -64,6 +78,38 @@ describe("parseLink", () => {
     });
     expect(parseLink(message)).not.toHaveProperty("maxMtu");
     expect(parseLinkIdentity(message)).toEqual({ index: 0, name: "ib0" });
+  });
+
+  it("parses settings of a VF, and leaves out those that the driver does not report", () => {
+    const u32s = (...numbers: readonly number[]) =>
+      Buffer.concat(numbers.map((number) => Buffer.from(Uint32Array.of(number).buffer)));
+    const message = (...attributes: readonly Buffer[]) =>
+      Buffer.concat([
+        encodeLinkHeader({ flags: 0x100 }),
+        text(linkAttributes.name, "eth0"),
+        nested(linkAttributes.vfInfoList, [
+          nested(vfAttributes.info, [bytes(vfAttributes.mac, Buffer.alloc(36)), ...attributes]),
+        ]),
+      ]);
+    const notReported = 0xffff_ffff;
+    const link = parseLink(
+      message(
+        bytes(vfAttributes.spoofCheck, u32s(0, notReported)),
+        bytes(vfAttributes.trust, u32s(0, 1)),
+        bytes(vfAttributes.linkState, u32s(0, 2)),
+        bytes(vfAttributes.rate, u32s(0, 10, 1_000)),
+        nested(vfAttributes.vlanList, [bytes(1, Buffer.concat([u32s(0, 5, 1), Buffer.of(0x88, 0xa8, 0, 0)]))]),
+      ),
+    );
+    expect(link.promiscuous).toBe(true);
+    expect(link.vfs).toEqual([
+      {
+        ...{ vfId: 0, address: "", vlan: 0, vlanQos: 0 },
+        ...{ vlanProtocol: "802.1ad", trust: true, linkState: "disable", minTxRate: 10, maxTxRate: 1_000 },
+      },
+    ]);
+    const { spoofCheck: _spoofCheck, trust: _trust, ...others } = settings;
+    expect(parseLink(message()).vfs).toEqual([{ vfId: 0, address: "", ...others }]);
   });
 
   it("parses the identity of an interface alone", () => {

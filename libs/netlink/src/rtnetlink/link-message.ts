@@ -16,6 +16,7 @@ import {
   text,
   type Attribute,
 } from "../wire/attributes.ts";
+import { parseVf, type LinkVfInfo } from "./vf-info.ts";
 
 /** Which interface a message is about. */
 export interface LinkIdentity {
@@ -35,6 +36,8 @@ export interface LinkInfo extends LinkIdentity {
   /** The address that the hardware has. Since Linux 5.6; absent if the driver chose the address at random, and for virtual devices. */
   readonly permanentAddress?: string;
   readonly adminUp: boolean;
+  /** Whether somebody has set the interface to promiscuous mode. Programs that capture packets do not count. */
+  readonly promiscuous: boolean;
   readonly mtu: number;
   /** Absent if the driver reports none. */
   readonly maxMtu?: number;
@@ -52,17 +55,6 @@ export interface LinkInfo extends LinkIdentity {
   readonly hasXdp: boolean;
   /** VFs in the order of the message; empty unless VF details were requested. */
   readonly vfs: readonly LinkVfInfo[];
-}
-
-/** A VF as the link of its PF reports it. */
-export interface LinkVfInfo {
-  readonly vfId: number;
-  /** Address in the format of the PF's address. */
-  readonly address: string;
-  /** VLAN ID; 0 for none. */
-  readonly vlan: number;
-  /** InfiniBand node GUID: eight lower-case bytes with colons; absent for other links and before Linux 5.6. */
-  readonly nodeGuid?: string;
 }
 
 /** RTM_*: types of link messages. */
@@ -97,13 +89,10 @@ const identifying: ReadonlySet<number> = new Set([
 ]);
 const described: ReadonlySet<number> = new Set(Object.values(linkAttributes));
 
-/** IFLA_VF_*: attributes of one VF, an IFLA_VF_INFO. */
-export const vfAttributes = { info: 1, mac: 1, vlan: 2, nodeGuid: 10, portGuid: 11 } as const;
-
-const describedOfVf: ReadonlySet<number> = new Set(Object.values(vfAttributes));
-
 /** IFF_UP in the flags of ifinfomsg. */
 export const flagUp = 1;
+
+const flagPromiscuous = 0x100; // IFF_PROMISC: what somebody has set, and not what packet sockets need meanwhile
 
 /** sizeof(struct ifinfomsg). */
 export const linkHeaderBytes = 16;
@@ -140,6 +129,7 @@ export function parseLink(payload: Buffer): LinkInfo {
   const physPortName = optional(find(attributes, linkAttributes.physPortName), readText);
   const physSwitchId = find(attributes, linkAttributes.physSwitchId)?.toString("hex");
   const xdp = find(findNested(attributes, linkAttributes.xdp), xdpAttached);
+  const flags = readU32(payload, 8);
 
   return {
     ...identity,
@@ -149,7 +139,8 @@ export function parseLink(payload: Buffer): LinkInfo {
     hardwareType: readU16(payload, 2),
     address: formatHardwareAddress(address),
     ...(permanentAddress !== undefined && { permanentAddress }),
-    adminUp: (readU32(payload, 8) & flagUp) !== 0,
+    adminUp: (flags & flagUp) !== 0,
+    promiscuous: (flags & flagPromiscuous) !== 0,
     mtu: optional(find(attributes, linkAttributes.mtu), readU32) ?? 0,
     ...(maxMtu !== undefined && maxMtu !== 0 && { maxMtu }),
     ...(kind !== undefined && { kind }),
@@ -183,28 +174,6 @@ function identityOf(payload: Buffer, attributes: readonly Attribute[]): LinkIden
     name,
     ...(parent !== undefined && bus !== undefined && { parent: { bus, name: parent } }),
   };
-}
-
-function parseVf({ value }: Attribute, addressBytes: number): LinkVfInfo {
-  const attributes = parseAttributes(value, describedOfVf);
-  const mac = find(attributes, vfAttributes.mac); // u32 vf, u8 mac[32]
-  if (mac === undefined) throw malformed("VF without address");
-  const vlan = find(attributes, vfAttributes.vlan); // u32 vf, u32 vlan, u32 qos
-  const guid = find(attributes, vfAttributes.nodeGuid); // u32 vf, four bytes of padding, u64 guid
-  return {
-    vfId: readU32(mac),
-    address: formatHardwareAddress(mac.subarray(4, 4 + addressBytes)),
-    vlan: vlan === undefined ? 0 : readU32(vlan, 4),
-    ...(guid !== undefined && { nodeGuid: readGuid(guid) }),
-  };
-}
-
-/** The kernel stores the GUID as a number, in the byte order of the machine. */
-function readGuid(value: Buffer): string {
-  if (value.length < 16) throw malformed(`VF GUID of ${value.length} bytes`);
-  const guid = Buffer.alloc(8);
-  guid.writeBigUInt64BE(value.readBigUInt64LE(8));
-  return formatHardwareAddress(guid);
 }
 
 function optional<Value>(value: Buffer | undefined, read: (value: Buffer) => Value): Value | undefined {

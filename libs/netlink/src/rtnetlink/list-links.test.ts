@@ -4,7 +4,8 @@ import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
 import { createFakeKernel, done, reply } from "../testing/fake-kernel.ts";
 import { bytes, nested, text } from "../wire/attributes.ts";
-import { encodeLinkHeader, linkAttributes, linkMessages, vfAttributes } from "./link-message.ts";
+import { encodeLinkHeader, linkAttributes, linkMessages } from "./link-message.ts";
+import { vfAttributes } from "./vf-info.ts";
 import { listLinks } from "./list-links.ts";
 
 it("lists a PF with 256 VFs, one message of 50 KiB", async () => {

@@ -54,7 +54,7 @@ interface IpLink {
   it("lists the same links as iproute2", async () => {
     await namespace.run("ip", "link", "property", "add", "dev", "v0", "altname", "a-name-longer-than-ifnamsiz");
     await namespace.run("ip", "link", "property", "add", "dev", "v0", "altname", "another");
-    await namespace.run("ip", "link", "set", "v1", "up");
+    await namespace.run("ip", "link", "set", "v1", "up", "promisc", "on");
     const hardwareTypes = new Map([
       ["ether", 1],
       ["loopback", 772],
@@ -67,6 +67,7 @@ interface IpLink {
       hardwareType: hardwareTypes.get(link.link_type),
       address: link.address,
       adminUp: link.flags.includes("UP"),
+      promiscuous: link.flags.includes("PROMISC"),
       mtu: link.mtu,
       ...(link.max_mtu !== 0 && { maxMtu: link.max_mtu }),
       ...(link.linkinfo?.info_kind !== undefined && { kind: link.linkinfo.info_kind }),

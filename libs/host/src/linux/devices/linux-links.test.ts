@@ -51,6 +51,7 @@ const missing = missingForNamespaces();
       mac: "00:00:00:00:00:00",
       mtu: 65_536,
       adminUp: false,
+      promiscuous: false,
       type: "other",
       hasXdp: false,
       vfs: [],
@@ -64,6 +65,7 @@ const missing = missingForNamespaces();
       mtu: 1500,
       maxMtu: 65_535,
       adminUp: false,
+      promiscuous: false,
       type: "ether",
       kind: "veth",
       lowerIndex: index,
@@ -93,6 +95,19 @@ const missing = missingForNamespaces();
     await expect(links.setMtu("none", 1500)).rejects.toMatchObject({ name: "HostError", code: "ENODEV" });
     await expect(links.setAdminUp("none", true)).rejects.toMatchObject({ code: "ENODEV" });
     await expect(links.readSpeedMbps("none")).rejects.toMatchObject({ name: "HostError", code: "ENODEV" });
+  });
+
+  it("reports promiscuous mode that somebody has set", async () => {
+    await namespace.run("ip", "link", "set", "v0", "promisc", "on");
+    expect(await find("v0")).toMatchObject({ promiscuous: true });
+    await namespace.run("ip", "link", "set", "v0", "promisc", "off");
+    expect(await find("v0")).toMatchObject({ promiscuous: false });
+  });
+
+  it("rejects with EOPNOTSUPP for a VF setting if the device has no VFs", async () => {
+    await expect(links.setVf("v0", 0, { vlan: 5, qos: 1, protocol: "802.1Q" })).rejects.toMatchObject({
+      message: "set vf 0 vlan 5 qos 1 proto 802.1Q on v0: EOPNOTSUPP",
+    });
   });
 
   it("rejects with EOPNOTSUPP for a VF address if the device has no VFs", async () => {

@@ -14,6 +14,7 @@ import {
   setLinkMtu,
   setLinkUp,
   setVfAddress,
+  setVfSetting,
   type GenericFamily,
   type LinkInfo,
   type NetlinkSocket,
@@ -70,6 +71,8 @@ export function createLinuxLinks({ root, socket, genericSocket }: LinuxLinksDeps
       }),
     setVfMac: (pfName, vfId, mac) =>
       askKernel(at.setVfMac(pfName, vfId, mac), () => setVfAddress(socket, pfName, { vfId, address: mac })),
+    setVf: (pfName, vfId, setting) =>
+      askKernel(at.setVf(pfName, vfId, setting), () => setVfSetting(socket, pfName, { vfId, setting })),
   };
 }
 
@@ -79,7 +82,7 @@ const types = new Map<number, Link["type"]>([
 ]); // by ARPHRD_*
 
 function toLink(root: string, info: LinkInfo): Link {
-  const { index, name, altNames, mtu, maxMtu, adminUp, physPortName, physSwitchId, hasXdp } = info;
+  const { index, name, altNames, mtu, maxMtu, adminUp, promiscuous, physPortName, physSwitchId, hasXdp } = info;
   const parent = info.parent && deviceOf(root, info.parent);
   const { kind, masterIndex, lowerIndex, permanentAddress } = info;
   return {
@@ -89,6 +92,7 @@ function toLink(root: string, info: LinkInfo): Link {
     mac: info.address,
     mtu,
     adminUp,
+    promiscuous,
     type: types.get(info.hardwareType) ?? "other",
     hasXdp,
     ...defined({
@@ -102,7 +106,7 @@ function toLink(root: string, info: LinkInfo): Link {
       physSwitchId,
     }),
     vfs: info.vfs
-      .map(({ vfId, address, vlan, nodeGuid }) => ({ vfId, mac: address, vlan, ...defined({ guid: nodeGuid }) }))
+      .map(({ address, nodeGuid, ...vf }) => ({ ...vf, mac: address, ...defined({ guid: nodeGuid }) }))
       .sort((a, b) => a.vfId - b.vfId),
   };
 }

@@ -20,6 +20,7 @@ export const linkCases: readonly ContractCase[] = [
           mtu: 1_500,
           maxMtu: 9_216,
           adminUp: true,
+          promiscuous: false,
           type: "ether",
           parent: { bus: "pci", name: pf },
           hasXdp: false,

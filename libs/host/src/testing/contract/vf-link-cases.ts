@@ -13,16 +13,28 @@ import {
   type ContractCase,
 } from "./world.ts";
 
+/** The settings of a new VF of igb. */
+const newVfSettings = {
+  vlan: 0,
+  vlanQos: 0,
+  vlanProtocol: "802.1Q",
+  spoofCheck: true,
+  trust: false,
+  linkState: "auto",
+  minTxRate: 0,
+  maxTxRate: 0,
+};
+
 export const vfLinkCases: readonly ContractCase[] = [
   {
-    name: "shows the address of a VF, and no VLAN, in the interface of its PF",
+    name: "shows the address of a VF, and its settings, in the interface of its PF",
     async run({ host, pfs: [pf] }) {
       const { pciAddress: vf } = await makeVf(host, pf);
       const own = (await linkOf(host, vf)).mac;
       await eventually(
         () => linkOf(host, pf),
         ({ vfs }) => {
-          assert.deepEqual(vfs, [{ vfId: 0, mac: own, vlan: 0 }]);
+          assert.deepEqual(vfs, [{ vfId: 0, mac: own, ...newVfSettings }]);
         },
       );
     },
@@ -78,6 +90,65 @@ export const vfLinkCases: readonly ContractCase[] = [
       await host.sriov.bindDriver(vf, "igbvf");
       await settle(host);
       assert.equal((await linkOf(host, vf)).mac, own);
+    },
+  },
+  {
+    name: "changes settings of a VF, which stay when its driver is bound again, and end with the VF",
+    async run({ host, pfs: [pf] }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const { name } = await linkOf(host, pf);
+      const settings = async (): Promise<unknown> => {
+        const { vfId: _vfId, mac: _mac, ...others } = (await linkOf(host, pf)).vfs[0] ?? {};
+        return others;
+      };
+      await eventually(
+        () => host.links.readSpeedMbps(name),
+        (speed) => {
+          assert.notEqual(speed, undefined); // igb refuses rates without a link
+        },
+      );
+      await host.links.setVf(name, 0, { vlan: 100, qos: 3, protocol: "802.1Q" });
+      await host.links.setVf(name, 0, { trust: true });
+      await host.links.setVf(name, 0, { spoofCheck: false });
+      await host.links.setVf(name, 0, { minTxRate: 0, maxTxRate: 100 });
+      const changed = { ...newVfSettings, vlan: 100, vlanQos: 3, trust: true, spoofCheck: false, maxTxRate: 100 };
+      assert.deepEqual(await settings(), changed);
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.bindDriver(vf, "igbvf");
+      assert.deepEqual(await settings(), changed);
+      await host.links.setVf(name, 0, { vlan: 0, qos: 0, protocol: "802.1Q" });
+      assert.deepEqual(await settings(), { ...changed, vlan: 0, vlanQos: 0 });
+      await host.sriov.setNumVfs(pf, 0);
+      await makeVf(host, pf);
+      assert.deepEqual(await settings(), newVfSettings);
+    },
+  },
+  {
+    name: "refuses settings of VFs that do not exist, and settings that the driver does not have",
+    async run({ host, pfs: [pf] }) {
+      await makeVf(host, pf);
+      const { name } = await linkOf(host, pf);
+      await assertRefused(host.links.setVf(name, 1, { trust: true }), "EINVAL");
+      await assertRefused(host.links.setVf(name, 0, { vlan: 4_096, qos: 0, protocol: "802.1Q" }), "EINVAL");
+      await assertRefused(host.links.setVf(name, 0, { vlan: 5, qos: 0, protocol: "802.1ad" }), "EPROTONOSUPPORT");
+      await assertRefused(host.links.setVf(name, 0, { linkState: "disable" }), "EOPNOTSUPP");
+    },
+  },
+  {
+    name: "has a new interface after its driver was bound again, without the MTU, name and mode of the former one",
+    async run({ host, pfs: [pf], renameLink, setPromiscuous }) {
+      const { pciAddress: vf } = await makeVf(host, pf);
+      const first = await linkOf(host, vf);
+      await host.links.setMtu(first.name, 2_000);
+      await renameLink(first.name, "net1");
+      await setPromiscuous("net1");
+      const left = await linkOf(host, vf);
+      assert.deepEqual([left.name, left.mtu, left.promiscuous], ["net1", 2_000, true]);
+      await host.sriov.unbindDriver(vf);
+      await host.sriov.bindDriver(vf, "igbvf");
+      await settle(host);
+      const { name, mtu, promiscuous } = await linkOf(host, vf);
+      assert.deepEqual([name, mtu, promiscuous], [first.name, first.mtu, false]);
     },
   },
   {

@@ -29,6 +29,7 @@ export interface ContractWorld {
   readonly absent: PciAddress;
   readonly renameLink: (name: string, newName: string) => Promise<void>;
   readonly addAltName: (name: string, altName: string) => Promise<void>;
+  readonly setPromiscuous: (name: string) => Promise<void>;
   /** Adds a virtual interface, such as a "bridge" or a "vlan" on `lower`, which is up until the end of the case. */
   readonly addLink: (name: string, kind: string, lower?: string) => Promise<void>;
   /** Makes an interface a port of a bridge. */
