@@ -101,8 +101,6 @@ export {
   type ConnectedNetwork,
   type Gateway,
 } from "./rtnetlink/route.ts";
-export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";
-export { connectedNetworks, defaultRouteLinks, routeLinks, type ConnectedNetwork } from "./rtnetlink/route.ts";
 export {
   setLinkMtu,
   setLinkUp,
