@@ -14,7 +14,7 @@ import {
   type Logger,
   type Registry,
 } from "@switchyard/service";
-import { firmwarePolicyOf, type FirmwarePolicy } from "@switchyard/policy";
+import { drainedVfs, firmwarePolicyOf, type FirmwarePolicy } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { createWithDeadline, defaultTiming } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
@@ -33,6 +33,7 @@ import { createPass } from "./pass/pass.ts";
 import { createRefusedChanges } from "./pass/refused-changes.ts";
 import { createRunningSteps } from "./pass/running-steps.ts";
 import { createVhostModules } from "./pass/vhost-modules.ts";
+import { createWithheldVfs } from "./pass/withheld-vfs.ts";
 import { createDaemonMetrics } from "./report/daemon-metrics.ts";
 import { openNodeReports } from "./report/node-reports.ts";
 import { createPendingEvent } from "./report/reporter.ts";
@@ -174,7 +175,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
   const kernel = createKernelSource(feed, nodeName);
-  const vfHolders = options.kubelet && createVfHolders({ readHolders: options.kubelet.readHolders, now, signal });
+  const isDraining = (): boolean => {
+    const state = states.get(nodeName);
+    return state !== undefined && drainedVfs(state) !== undefined;
+  };
+  const vfHolders =
+    options.kubelet && createVfHolders({ readHolders: options.kubelet.readHolders, now, isUrgent: isDraining, signal });
+  const withheldVfs = options.kubelet && createWithheldVfs({ kubelet: options.kubelet, nowMs: () => timing.nowMs() });
   const pass = createPass({
     host,
     transport,
@@ -205,6 +212,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       }),
     }),
     vfHolders,
+    withheldVfs,
     missingInterfaces:
       options.kubelet &&
       createMissingInterfaces({

@@ -45,6 +45,16 @@ describe("advertise", () => {
     expect(advertised(nodeState([pf({ spec: { mtu: 9000 } })])).resources).toEqual({ fast: all });
   });
 
+  it.each([true, false])("withdraws VFs whose pods must leave for a change (feature gate: %s)", (block) => {
+    const given = nodeState([pf({ spec: { mtu: 9000 } })]);
+    const notes = (vfs: string) => ({ ...given.metadata, annotations: { "switchyard.io/drain-vfs": vfs } });
+    const at = (vfs: string) => advertised({ ...given, metadata: notes(vfs) }, { block });
+    expect(at("0000:01:00.0")).toEqual({ resources: {}, pending: ["fast 4 draining"] });
+    expect(at("0000:01:00.0#1-2")).toEqual({ resources: { fast: "1:10.0 1:10.3" }, pending: ["fast 2 draining"] });
+    expect(at("0000:02:00.0")).toEqual({ resources: { fast: all }, pending: [] });
+    expect(at("not readable")).toEqual({ resources: { fast: all }, pending: [] });
+  });
+
   it("keeps VFs that a pod returned with another MTU, which the daemon corrects", () => {
     const vfGroups = [{ resourceName: "fast", vfRange: "0-3", mtu: 1500 }];
     expect(advertised(nodeState([pf({ spec: { vfGroups }, vf: { mtu: 9000 } })])).resources).toEqual({ fast: all });

@@ -11,9 +11,9 @@
  * boot.
  */
 import type { Bridges, SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
-import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";
+import { countVfsIn, drainedVfs, hasVf, includesVf, parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
-import { changingVfs, isChanging } from "./changing-vfs.ts";
+import { changingVfs } from "./changing-vfs.ts";
 import type { KernelVfs } from "./plugin-config.ts";
 import type { Withheld, WithheldVfs } from "./withheld-vfs.ts";
 
@@ -35,7 +35,8 @@ export interface PendingVfs {
 }
 
 /**
- * "missing": the VF does not exist. "changing": the daemon is about to create it again or bind it to another driver.
+ * "missing": the VF does not exist. "draining": the pods that have the VF must leave, because the daemon will change or interrupt it,
+ * and no other pod may get it. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
  * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its network interface. "held": a pod has
  * the VF as a device of another resource. "unknown-holder": the kubelet does not say whether a pod has it.
@@ -44,6 +45,7 @@ export type PendingCause = (typeof causes)[number];
 
 const causes = [
   "missing",
+  "draining",
   "no-interface",
   "no-bridge",
   "held",
@@ -75,15 +77,17 @@ export function advertise(
   { kernel, block, isThisBoot, withheld = new Map() }: AdvertiseOptions,
 ): Advertised {
   const changing = changingVfs(state);
+  const drained = drainedVfs(state);
   const withoutBridge = pfsWithoutBridge(state);
   const causeOf = (pciAddress: string, vf: VfStatus): Exclude<PendingCause, "missing"> | undefined => {
     if (!isThisBoot) return "not-configured";
+    if (drained !== undefined && hasVf(drained, pciAddress, vf.vfID)) return "draining"; // without the feature gate, too
     if (withoutBridge.has(pciAddress)) return "no-bridge";
     if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
     const reason = withheld.get(vf.pciAddress);
     if (reason !== undefined) return "error" in reason ? "unknown-holder" : "held";
     if (!block) return undefined;
-    if (isChanging(changing, pciAddress, vf.vfID)) return "changing";
+    if (hasVf(changing, pciAddress, vf.vfID)) return "changing";
     const found = kernel.get(vf.pciAddress);
     return found === undefined || (found.driver ?? "") !== (vf.driver ?? "") ? "stale" : undefined;
   };

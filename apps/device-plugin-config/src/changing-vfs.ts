@@ -5,29 +5,19 @@
  */
 import { conditionTypes, nodeStateReasons, type SriovNetworkNodeState } from "@switchyard/api";
 import { changedVfs, ownedInStatus, plan } from "@switchyard/plan";
-
-/** For the PCI address of each PF, the indexes of its changing VFs, or "all". */
-export type ChangingVfs = ReadonlyMap<string, ReadonlySet<number> | "all">;
+import { addVfs, type VfSet } from "@switchyard/policy";
 
 /**
  * A step that does not change the device itself, such as a new MTU, does not count, even if it interrupts the link. A
  * restart of the plugin removes all VFs of the node from the kubelet for seconds.
  */
-export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): ChangingVfs {
-  const changing = new Map<string, Set<number> | "all">();
+export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): VfSet {
+  const changing = new Map<string, ReadonlySet<number> | "all">();
   for (const step of plan(spec, status, ownedInStatus(status)).steps) {
     const vfs = changedVfs(step);
-    if (vfs === undefined) continue;
-    const before = changing.get(vfs.pciAddress);
-    const isAll = vfs.vfId === "all" || before === "all";
-    changing.set(vfs.pciAddress, isAll ? "all" : new Set([...(before ?? []), vfs.vfId]));
+    if (vfs !== undefined) addVfs(changing, vfs.pciAddress, vfs.vfId === "all" ? "all" : [vfs.vfId]);
   }
   return changing;
-}
-
-export function isChanging(changing: ChangingVfs, pciAddress: string, vfId: number): boolean {
-  const vfs = changing.get(pciAddress);
-  return vfs === "all" || vfs?.has(vfId) === true;
 }
 
 /**

@@ -34,6 +34,19 @@ describe("conditionOf", () => {
     ]);
   });
 
+  it("names the VFs whose pods must leave for a change", () => {
+    const state = nodeState([pf({ spec: { mtu: 9000 } })]);
+    const annotations = { "switchyard.io/drain-vfs": "0000:01:00.0#0-0" };
+    const drained = { ...state, metadata: { ...state.metadata, annotations } };
+    const options = { kernel: kernelOf(state), block: true, isThisBoot: true };
+    expect(conditionOf(advertise(drained, options))).toMatchObject({
+      status: "False",
+      reason: "Configuring",
+      message:
+        "fast: 1 VF of 0000:01:00.0 is withheld until the config daemon has changed it (drain); VFs advertised: fast: 3",
+    });
+  });
+
   it("names the VFs that wait for the daemon after a reboot", () => {
     expect(conditionIn(false, [pf()])).toEqual([
       "False",

@@ -58,6 +58,8 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
   switch (cause) {
     case "missing":
       return `${vfs} ${isOne ? "has" : "have"} not been created yet`;
+    case "draining":
+      return `${vfs} ${isOne ? "is" : "are"} withheld until the config daemon has changed ${isOne ? "it" : "them"} (drain)`;
     case "held": {
       const holders = why.flatMap((each) => ("holders" in each ? each.holders : []));
       const pods = [...new Set(holders.map(({ namespace, name, resource }) => `${namespace}/${name} (${resource})`))];

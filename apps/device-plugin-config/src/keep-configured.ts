@@ -4,7 +4,7 @@
  * follower until it is stopped and as the init container until the configuration is written. It is idle as long as
  * nothing changes.
  */
-import { defined, type ObjectMeta } from "@switchyard/api";
+import { annotations, defined, type ObjectMeta } from "@switchyard/api";
 import {
   createWriter,
   startController,
@@ -125,7 +125,9 @@ function sourceOf<State extends NodeState>(
   };
 }
 
-/** managedFields are as large as the rest of the object. */
-function withoutManagedFields({ name, namespace, uid, generation }: ObjectMeta): ObjectMeta {
-  return { name, ...defined({ namespace, uid, generation }) };
+/** managedFields are as large as the rest of the object. Of the annotations, only the VFs of a drain count. */
+function withoutManagedFields({ name, namespace, uid, generation, annotations: notes = {} }: ObjectMeta): ObjectMeta {
+  const vfs = notes[annotations.drainVfs];
+  const drain = vfs === undefined ? undefined : { [annotations.drainVfs]: vfs };
+  return { name, ...defined({ namespace, uid, generation, annotations: drain }) };
 }

@@ -77,6 +77,11 @@ export const annotations = {
   /** On SriovNetworkNodeStates: "true" if another program drains the node. */
   useExternalDrainer: "sriovnetwork.openshift.io/use-external-drainer",
   /**
+   * On SriovNetworkNodeStates: the VFs whose pods must leave, as formatVfSet() writes them. Nobody offers these VFs meanwhile. Absent if
+   * a request for a drain is about all VFs of the node.
+   */
+  drainVfs: "switchyard.io/drain-vfs",
+  /**
    * On SriovNetworkNodeStates whose node has left the node set: RFC 3339 time after which the operator deletes them.
    */
   keepStateUntil: "sriovnetwork.openshift.io/keep-state-until",

@@ -53,6 +53,7 @@ export {
   type VfRange,
   type VfRangeProblem,
 } from "./vfs/vf-range.ts";
+export { addVfs, coversVfs, drainedVfs, formatVfSet, hasVf, parseVfSet, type VfSet } from "./vfs/vf-set.ts";
 export { holderOf, isUserSpaceDriver, type HeldVfs } from "./vfs/vf-holder.ts";
 export {
   isHardwareOffloadPool,
@@ -61,8 +62,13 @@ export {
   parseMaxUnavailable,
   type MaxUnavailableProblem,
 } from "./pools/compiled-pool.ts";
-export { poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
-export { checkDaemonVariable, connectivityTimeoutText, stateDirectory, type DaemonVariableUse } from "./config/daemon-variables.ts";
+export { drainsByDevice, poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
+export {
+  checkDaemonVariable,
+  connectivityTimeoutText,
+  stateDirectory,
+  type DaemonVariableUse,
+} from "./config/daemon-variables.ts";
 export {
   firmwareDisabledReason,
   firmwarePolicyOf,
@@ -89,6 +95,15 @@ export {
   selectPods,
   type PodSelection,
 } from "./pods/drained-pod.ts";
+export {
+  hasOtherUsers,
+  holdersOf,
+  selectHolderPods,
+  type FoundHolders,
+  type HolderSelection,
+  type VfHolderPod,
+  type VfHolders,
+} from "./pods/holder-pods.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
 export {

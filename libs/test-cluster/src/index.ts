@@ -26,4 +26,5 @@ export {
 export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
 export { logNodeChanges, type NodeLog, eachNode, policyIs, waitFor } from "./node-log.ts";
+export { startVfNode, type VfNode } from "./vf-node.ts";
 export { namespace, startTestCluster, type TestCluster } from "./test-cluster.ts";

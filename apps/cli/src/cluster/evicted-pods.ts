@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** withPods predicts which pods a plan evicts, by the selectPods() of the operator. */
+/** withPods predicts which pods a plan evicts, by the selectPods() and selectHolderPods() of the operator. */
 import { annotations, drainRequests, type DrainNeed } from "@switchyard/api";
 import {
   createDeviceLookup,
+  createRules,
+  drainsByDevice,
+  formatVfSet,
+  hasOtherUsers,
+  holdersOf,
   managedPfs,
   readAllocation,
   readSlice,
+  selectHolderPods,
   selectPods,
   statusPfs,
   toDrainedPod,
@@ -39,19 +45,48 @@ export function podsIn(
 /** Adds the pods to the plans of nodes that disrupt pods. Without `placed`, and with external drainers, they are not known. */
 export function withPods(
   planned: readonly PlannedNode[],
-  { nodes, states }: Pick<ClusterObjects, "nodes" | "states">,
+  cluster: Pick<ClusterObjects, "nodes" | "states" | "pools">,
   placed: PlacedPods | undefined,
 ): readonly PrintedNodePlan[] {
   if (placed === undefined) return planned.map(({ plan }) => plan);
+  const { nodes, states } = cluster;
   const factsFor = deviceLookupOf({ ...placed, states });
-  return planned.map(({ plan, spec, drain }) => {
+  const deviceDrainOf = deviceDrains(cluster, placed);
+  return planned.map((one) => {
+    const { plan, spec, drain } = one;
     const state = states.get(plan.node);
     const isExternal = state?.metadata.annotations?.[annotations.useExternalDrainer] === "true";
     if (plan.impact === "none" || isExternal) return plan;
+    const byDevice = deviceDrainOf(one);
+    if (byDevice !== undefined) return { ...plan, ...byDevice };
     const isManaged = managedPfs(spec, toPfAddresses(statusPfs(state?.status)));
     const pods = withClaimedVfs(placed.byNode.get(plan.node) ?? [], { node: plan.node, factsFor, isManaged });
     return { ...plan, pods: podsOf(pods, plan, drain, nodes.length === 1) };
   });
+}
+
+/** Returns a function that returns the pods that leave if only VFs are drained; undefined if the node is. */
+function deviceDrains(
+  { nodes, states, pools }: Pick<ClusterObjects, "nodes" | "states" | "pools">,
+  { byNode, slices }: PlacedPods,
+): (planned: PlannedNode) => Pick<PrintedNodePlan, "pods" | "drainedVfs"> | undefined {
+  const rules = createRules({ policies: [], pools });
+  const published = slices.flatMap((slice) => readSlice(slice) ?? []);
+  const objects = new Map(nodes.map((node) => [node.metadata.name, node]));
+  return ({ plan: { node }, vfs }) => {
+    const [object, status] = [objects.get(node), states.get(node)?.status];
+    if (vfs === undefined || status === undefined) return undefined;
+    if (object !== undefined && !drainsByDevice(object, rules)) return undefined;
+    const { holders, unknown } = holdersOf(status, vfs);
+    const pods = byNode.get(node) ?? [];
+    const pfs = toPfAddresses(statusPfs(status)).filter(({ pf }) => vfs.has(pf));
+    if (unknown !== undefined || hasOtherUsers({ node, pods, slices: published, pfs })) return undefined;
+    const { leaving, staying } = selectHolderPods(pods, holders);
+    return {
+      drainedVfs: formatVfSet(vfs),
+      pods: { evicted: namesOf(leaving), disrupted: namesOf(staying) },
+    };
+  };
 }
 
 function podsOf(

@@ -9,12 +9,13 @@ import {
   isConverged,
   ownedInStatus,
   plan,
+  vfsToDrain,
   withExpectedFirmware,
   type AfxdpStep,
   type Impact,
   type Step,
 } from "@switchyard/plan";
-import { createRules, firmwarePolicyOf, withOwnership } from "@switchyard/policy";
+import { createRules, firmwarePolicyOf, withOwnership, type VfSet } from "@switchyard/policy";
 import type { Diagnostics } from "../terminal.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates } from "./desired-states.ts";
@@ -29,6 +30,11 @@ export interface PrintedNodePlan {
   /** PCI addresses of PFs with further steps, which are known after the card was reset or the node rebooted. Absent if there are none. */
   readonly waiting?: readonly string[];
   readonly reasons: readonly { readonly field: string; readonly text: string }[];
+  /**
+   * VFs whose pods leave, while the node stays schedulable: "0000:3b:00.0" are all of a PF, "0000:3b:00.0#2-5" four. Absent if all pods
+   * that use VFs leave, or none.
+   */
+  readonly drainedVfs?: string;
   /** What happens to pods. Absent if the plan disrupts none, and if the pods are not known. */
   readonly pods?: {
     /** Pods that leave the node before it changes. */
@@ -51,6 +57,8 @@ export interface PlannedNode {
   readonly spec: SriovNetworkNodeStateSpec;
   /** The drain that the config daemon requests; undefined if it requests none. */
   readonly drain: DrainNeed | undefined;
+  /** The VFs that the drain is about; undefined if it is about all of the node. */
+  readonly vfs: VfSet | undefined;
 }
 
 export interface PlanSummary {
@@ -112,7 +120,8 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
         converged: isConverged(planned) && isConverged(afxdp) && reboot === undefined,
       };
       const drain = reboot === undefined ? drainFor(planned.impact, afxdp.impact, cluster) : drainRequests.reboot;
-      return { plan: nodePlan, spec, drain };
+      const isDeviceDrain = drain === drainRequests.drain && afxdp.impact === "none";
+      return { plan: nodePlan, spec, drain, vfs: isDeviceDrain ? vfsToDrain(planned, status) : undefined };
     });
 }
 

@@ -38,7 +38,7 @@ export function planText(plan: PrintedNodePlan, colours: Colours): string {
     "",
     `  Impact: ${paintImpact(impact, colours)}`,
     ...reasonLines,
-    ...(pods === undefined ? [] : podLines(pods)),
+    ...(pods === undefined ? [] : podLines({ ...plan, pods })),
     `  Steps: ${count("+")} to add, ${count("~")} to change, ${count("-")} to remove.`,
     "",
   ].join("\n");
@@ -68,16 +68,19 @@ export function waitingLine({ waiting = [], impact }: PrintedNodePlan): readonly
   return [`further steps on ${waiting.join(", ")}, known after ${event}`];
 }
 
+type KnownPods = Pick<PrintedNodePlan, "drainedVfs"> & { readonly pods: NonNullable<PrintedNodePlan["pods"]> };
+
 /** What happens to the pods of a node, a sentence each. */
-export function podSentences({ evicted, disrupted }: NonNullable<PrintedNodePlan["pods"]>): readonly string[] {
+export function podSentences({ drainedVfs, pods: { evicted, disrupted } }: KnownPods): readonly string[] {
   return [
     `${podsEvicted(evicted.length)}${listOf(evicted)}`,
+    ...(drainedVfs === undefined ? [] : ["the node stays schedulable"]),
     ...(disrupted.length > 0 ? [`${podsDisrupted(disrupted.length)}${listOf(disrupted)}`] : []),
   ];
 }
 
-function podLines(pods: NonNullable<PrintedNodePlan["pods"]>): readonly string[] {
-  const [first = "", ...others] = podSentences(pods).flatMap((sentence) => wrap(sentence, width - 9));
+function podLines(known: KnownPods): readonly string[] {
+  const [first = "", ...others] = podSentences(known).flatMap((sentence) => wrap(sentence, width - 9));
   return [`  Pods: ${first}`, ...others.map((line) => `        ${line}`)];
 }
 

@@ -36,10 +36,10 @@ export function planGroups(plans: readonly PrintedNodePlan[]): readonly PlanGrou
 
 /** What happens to pods, with the node if there are several. Nodes without such pods are named only if no node has some. */
 function podLines(plans: readonly PrintedNodePlan[]): readonly string[] {
-  const known = plans.flatMap(({ node, pods }) => (pods === undefined ? [] : [{ node, pods }]));
+  const known = plans.flatMap((plan) => (plan.pods === undefined ? [] : [{ ...plan, pods: plan.pods }]));
   const affected = known.filter(({ pods }) => pods.evicted.length + pods.disrupted.length > 0);
-  if (affected.length === 0) return known.slice(0, 1).flatMap(({ pods }) => podSentences(pods));
-  return affected.flatMap(({ node, pods }) =>
-    podSentences(pods).map((sentence) => pageText(plans.length === 1 ? sentence : `${node}: ${sentence}`)),
+  if (affected.length === 0) return known.slice(0, 1).flatMap(podSentences);
+  return affected.flatMap(({ node, ...plan }) =>
+    podSentences(plan).map((sentence) => pageText(plans.length === 1 ? sentence : `${node}: ${sentence}`)),
   );
 }

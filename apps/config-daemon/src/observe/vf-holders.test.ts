@@ -118,6 +118,7 @@ describe("createVfHolders", () => {
   it("asks the kubelet four times a minute at most while no pass runs, and never without VFs", async () => {
     const calls: number[] = [];
     let nowMs = 0;
+    let isDraining = false;
     let timer: { readonly atMs: number; readonly run: () => void } | undefined;
     const stop = new AbortController();
     const holders = createVfHolders({
@@ -128,6 +129,7 @@ describe("createVfHolders", () => {
         return Promise.resolve({ ok: true, value: { byId: new Map(held), isNewKubelet: false } });
       },
       now: () => new Date(nowMs),
+      isUrgent: () => isDraining,
       clock: {
         nowMs: () => nowMs,
         after(delayMs, run) {
@@ -155,6 +157,10 @@ describe("createVfHolders", () => {
     await holders.addTo(found, {}, never);
     await runUntil(119_999);
     expect([calls.length, woken]).toEqual([4, []]);
+    isDraining = true; // and asks again every 2 s while a drain waits for pods
+    await holders.addTo(found, {}, never);
+    await runUntil(130_000);
+    expect(calls.slice(4)).toEqual(Array.from({ length: 13 }, (_, at) => 105_000 + 2_000 * at));
     stop.abort();
   });
 });

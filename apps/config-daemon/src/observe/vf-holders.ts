@@ -18,6 +18,8 @@ export interface VfHoldersDeps {
   /** The wall clock. */
   readonly now: () => Date;
   readonly clock?: Clock;
+  /** Whether a drain waits for pods to end; never by default. */
+  readonly isUrgent?: () => boolean;
   /** Ends the poll. */
   readonly signal: AbortSignal;
 }
@@ -43,7 +45,13 @@ export interface VfHolders {
 /** Four calls a minute. */
 const pollMs = 15_000;
 
-export function createVfHolders({ readHolders, now, clock = systemClock, signal: end }: VfHoldersDeps): VfHolders {
+/** While a drain waits for pods to end. */
+const urgentPollMs = 2_000;
+
+export function createVfHolders(deps: VfHoldersDeps): VfHolders {
+  const { readHolders, now, clock = systemClock, isUrgent = () => false, signal: end } = deps;
+  /** Ends the sleep of the poll. */
+  let wakePoll = (): void => undefined;
   let lastAnswer: string | undefined;
   let shown: HeldInterfaces | undefined;
   let lastMs = -Infinity;
@@ -75,10 +83,22 @@ export function createVfHolders({ readHolders, now, clock = systemClock, signal:
     };
   }
 
+  /** Rejects only if the signal aborts. */
+  async function sleepUntilWoken(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    wakePoll = () => {
+      woken.abort();
+    };
+    await sleep(clock, ms, AbortSignal.any([signal, woken.signal])).catch(() => {
+      signal.throwIfAborted();
+    });
+  }
+
   return {
     async addTo(found, before, signal) {
       const hasVfs = found.some(({ Vfs = [] }) => Vfs.length > 0);
       shown = hasVfs ? await look(found, before, signal) : { interfaces: found, holders: undefined };
+      if (isUrgent()) wakePoll();
       return shown;
     },
     source(key) {
@@ -88,9 +108,10 @@ export function createVfHolders({ readHolders, now, clock = systemClock, signal:
           const signal = AbortSignal.any([stop.signal, end]);
           const poll = async (): Promise<void> => {
             for (;;) {
-              const dueMs = shown?.holders === undefined ? pollMs : lastMs + pollMs - clock.nowMs();
-              await sleep(clock, Math.max(dueMs, 0), signal);
-              if (shown?.holders === undefined || clock.nowMs() - lastMs < pollMs) continue;
+              const intervalMs = isUrgent() ? urgentPollMs : pollMs;
+              const dueMs = shown?.holders === undefined ? intervalMs : lastMs + intervalMs - clock.nowMs();
+              await sleepUntilWoken(Math.max(dueMs, 0), signal);
+              if (shown?.holders === undefined || clock.nowMs() - lastMs < intervalMs) continue;
               const before = shown;
               if (!isDeepStrictEqual(await look(before.interfaces, before, signal), before)) enqueue(key);
             }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createDrainControl is the drain handshake of one pass over the SR-IOV devices of a node. */
-import type { DrainRequest, SriovNetworkNodeState } from "@switchyard/api";
-import { drainNeedOf, type Plan } from "@switchyard/plan";
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import { drainNeedOf, vfsToDrain, type Plan } from "@switchyard/plan";
+import type { Observation } from "../observe/observe.ts";
 import type { DrainDemand } from "./drain-demand.ts";
 import { isDrainedFor, nextRequest, requestOf } from "./drain-request.ts";
-import { isRequestOver, type PassDrain } from "./run-rounds.ts";
+import { isRequestOver, type DrainChange, type PassDrain } from "./run-rounds.ts";
 import type { RunningSteps } from "./running-steps.ts";
 
 export interface DrainControlDeps {
@@ -13,15 +14,15 @@ export interface DrainControlDeps {
   readonly isDrainDisabled: () => boolean;
   /** Reports whether other devices of the node than those of SR-IOV need a drain; never by default. */
   readonly isDrainNeededElsewhere?: () => boolean;
-  /** Writes the request; rejects with KubeError. */
-  readonly requestDrain: (request: DrainRequest) => Promise<void>;
+  /** Writes the request, or first prepares it; rejects with KubeError. */
+  readonly requestDrain: (change: Exclude<DrainChange, "withdraw">, found: Observation) => Promise<void>;
   /** Withdraws the request and returns whether there was one; rejects with KubeError. */
   readonly withdrawRequest: () => Promise<boolean>;
   /** Remembers withdrawals that the cache does not show yet; by default, the cache is up to date. */
   readonly withdrawals?: Pick<DrainDemand, "isWithdrawn" | "passBegins">;
 }
 
-export function createDrainControl(state: SriovNetworkNodeState, deps: DrainControlDeps): PassDrain<Plan> {
+export function createDrainControl(state: SriovNetworkNodeState, deps: DrainControlDeps): PassDrain<Plan, Observation> {
   const { runningSteps, isDrainDisabled, isDrainNeededElsewhere = () => false } = deps;
   let isWithdrawn = false;
   // A withdrawal of an earlier pass that may have failed is completed before the next request.
@@ -33,16 +34,19 @@ export function createDrainControl(state: SriovNetworkNodeState, deps: DrainCont
   const isUnmerged = isEmpty && state.status?.syncStatus === undefined && requestOf(state) !== "Idle";
 
   return {
-    decide(next, round) {
+    decide(next, round, found) {
       const own = drainNeedOf(next.impact);
       const isBlocking = own !== undefined && !isDrainDisabled();
       const isNeededElsewhere = isDrainNeededElsewhere();
       const needed = isNeededElsewhere && !isBlocking ? "Drain_Required" : own;
-      const isDrained = needed !== undefined && !isWithdrawn && !wasWithdrawn && isDrainedFor(needed, state);
+      // Which pods have AF_XDP devices is not known here.
+      const vfs = isNeededElsewhere ? undefined : vfsToDrain(next, found);
+      const isDrained = needed !== undefined && !isWithdrawn && !wasWithdrawn && isDrainedFor(needed, state, vfs);
       if (needed !== undefined && !isDrained && (isBlocking || isNeededElsewhere)) {
         // Steps that disrupt no pod need not wait for the drain of others. The echo of a withdrawal starts another pass.
         if (isWithdrawn) return { mustWait: isBlocking };
-        return { mustWait: isBlocking, change: wasWithdrawn ? "withdraw" : nextRequest(needed, state) };
+        const change = wasWithdrawn ? "withdraw" : { request: nextRequest(needed, state, vfs), vfs };
+        return { mustWait: isBlocking, change };
       }
       // A request that the node does not need, or no longer needs, makes other nodes wait: the policy changed, drains were
       // disabled, or the remaining steps disrupt no pod (sriov-operator.md M-52). The request stays while a step of it hangs: the
@@ -51,9 +55,9 @@ export function createDrainControl(state: SriovNetworkNodeState, deps: DrainCont
       const mayWithdraw = !isDrained && !isWithdrawn && !isUnmerged && isOver;
       return { mustWait: false, ...(mayWithdraw && { change: "withdraw" }) };
     },
-    async write(change) {
+    async write(change, found) {
       if (change === "withdraw") isWithdrawn = await deps.withdrawRequest();
-      else await deps.requestDrain(change);
+      else await deps.requestDrain(change, found);
     },
     keepsRequest: () => isUnmerged && !isWithdrawn,
   };

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import { systemKernelClock } from "@switchyard/host/testing";
 import type { Plan } from "@switchyard/plan";
+import type { Observation } from "../observe/observe.ts";
 import { createDrainControl } from "./drain-control.ts";
 import { createDrainDemand, type DrainDemand } from "./drain-demand.ts";
 import { createRunningSteps } from "./running-steps.ts";
@@ -55,6 +56,15 @@ describe("createDrainDemand", () => {
 });
 
 describe("createDrainControl", () => {
+  const found: Observation = {
+    interfaces: [],
+    system: {},
+    bridges: {},
+    openVSwitch: undefined,
+    pfNumbers: new Map(),
+    bootId: "",
+    records: new Map(),
+  };
   const drain: Plan = { steps: [], impact: "drain", reasons: [], problems: [] };
   const { nowMs } = systemKernelClock;
 
@@ -64,12 +74,12 @@ describe("createDrainControl", () => {
       runningSteps: createRunningSteps({ nowMs, now: () => new Date() }),
       withdrawals: demand,
       isDrainDisabled: () => false,
-      requestDrain(request) {
+      requestDrain({ request }) {
         written.push(request);
         return Promise.resolve();
       },
       withdrawRequest: () => Promise.resolve(true),
-    }).decide(drain, 1);
+    }).decide(drain, 1, found);
   }
 
   it("decides without writing anything", () => {

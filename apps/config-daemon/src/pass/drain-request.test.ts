@@ -2,7 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, daemonManager, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport, TransportRequest } from "@switchyard/kube";
-import { isDrainedFor, setDrainer, nextRequest, requestDrain, withdrawRequest } from "./drain-request.ts";
+import { formatVfSet, type VfSet } from "@switchyard/policy";
+import { announceVfs, isDrainedFor, nextRequest, requestDrain, setDrainer, withdrawRequest } from "./drain-request.ts";
 
 const never = new AbortController().signal;
 
@@ -32,6 +33,80 @@ describe("isDrainedFor", () => {
     { needed: "Drain_Required", request: undefined, answer: "DrainComplete", is: false },
   ] as const)("is $is for $needed after $request, $answer", ({ needed, request, answer, is }) => {
     expect(isDrainedFor(needed, stateWith(request, answer))).toBe(is);
+  });
+});
+
+describe("a request for single VFs", () => {
+  const pf = "0000:3b:00.0";
+  const all: VfSet = new Map([[pf, "all"]]);
+  const two: VfSet = new Map([[pf, new Set([2, 3])]]);
+  const other: VfSet = new Map([["0000:5e:00.0", "all"]]);
+
+  /** A state that asks for these VFs. */
+  function asking(vfs: VfSet | undefined, request: string, answer: string): SriovNetworkNodeState {
+    const state = stateWith(request, answer);
+    if (vfs === undefined) return state;
+    const notes = { ...state.metadata.annotations, [annotations.drainVfs]: formatVfSet(vfs) };
+    return { ...state, metadata: { ...state.metadata, annotations: notes } };
+  }
+
+  it.each([
+    { does: "covers the same VFs", asked: all, needed: all, covers: true },
+    { does: "covers some of them", asked: all, needed: two, covers: true },
+    { does: "does not cover more", asked: two, needed: all, covers: false },
+    { does: "does not cover others", asked: all, needed: other, covers: false },
+    { does: "does not cover the node", asked: all, needed: undefined, covers: false },
+    { does: "is covered by one of the node", asked: undefined, needed: all, covers: true },
+  ])("$does", ({ asked, needed, covers }) => {
+    expect(isDrainedFor("Drain_Required", asking(asked, "Drain_Required", "DrainComplete"), needed)).toBe(covers);
+    for (const answer of ["Idle", "Draining", "DrainComplete"]) {
+      const next = nextRequest("Drain_Required", asking(asked, "Drain_Required", answer), needed);
+      expect(next).toBe(covers ? "Drain_Required" : "Idle");
+    }
+  });
+
+  it("is repeated as one of the node while a script asks for a reboot", () => {
+    expect(isDrainedFor("Drain_Required", asking(undefined, "Reboot_Required", "DrainComplete"), all)).toBe(true);
+    expect(nextRequest("Reboot_Required", asking(all, "Drain_Required", "Draining"))).toBe("Idle");
+  });
+
+  async function writesOf(run: (transport: Transport) => Promise<unknown>): Promise<unknown> {
+    const written: unknown[] = [];
+    await run(
+      asTransport({
+        request: ({ path, body }) => {
+          const { metadata } = JSON.parse(JSON.stringify(body)) as { metadata: object };
+          written.push([path.split("/").at(-2), metadata]);
+          return Promise.resolve({});
+        },
+      }),
+    );
+    return written;
+  }
+
+  it("is announced, then written in one piece, and withdrawn in one piece", async () => {
+    const carrier = (state: SriovNetworkNodeState) => ({ type: sriovNetworkNodeStates, metadata: state.metadata });
+    const announced = asking(all, "Idle", "Idle");
+    const asked = asking(all, "Drain_Required", "Idle");
+    const [vfs, request] = [annotations.drainVfs, annotations.desiredState];
+    const onState = (values: object) => ["sriovnetworknodestates", { annotations: values }];
+    const onNode = (value: string) => ["nodes", { annotations: { [annotations.nodeState]: value } }];
+    const none = asking(undefined, "Idle", "Idle");
+    expect(await writesOf((to) => announceVfs(all, carrier(none), to, never))).toEqual([onState({ [vfs]: pf })]);
+    expect(await writesOf((to) => requestDrain("Drain_Required", carrier(announced), to, never, all))).toEqual([
+      onState({ [request]: "Drain_Required" }),
+      onNode("Drain_Required"),
+    ]);
+    expect(await writesOf((to) => requestDrain("Drain_Required", carrier(announced), to, never))).toEqual([
+      onState({ [request]: "Drain_Required", [vfs]: null }),
+      onNode("Drain_Required"),
+    ]);
+    expect(await writesOf((to) => withdrawRequest(carrier(asked), to, never))).toEqual([
+      onNode("Idle"),
+      onState({ [request]: "Idle", [vfs]: null }),
+    ]);
+    expect(await writesOf((to) => withdrawRequest(carrier(announced), to, never))).toEqual([onState({ [vfs]: null })]);
+    expect(await writesOf((to) => withdrawRequest(carrier(none), to, never))).toEqual([]);
   });
 });
 

@@ -15,6 +15,7 @@ import {
   type ObjectMeta,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
+import { coversVfs, drainedVfs, formatVfSet, type VfSet } from "@switchyard/policy";
 import {
   isKubeObject,
   metadataOnly,
@@ -40,22 +41,36 @@ export function requestOf(state: Handshake): string {
   return state.metadata.annotations?.[annotations.desiredState] ?? "Idle";
 }
 
-/** Reports whether the node is drained for `needed`. The answer DrainComplete counts only if the request asked for this drain. */
-export function isDrainedFor(needed: DrainNeed, state: Handshake): boolean {
+/**
+ * Reports whether the node is drained for `needed`. The answer DrainComplete counts only if the request asked for this drain. `vfs` are
+ * the VFs whose pods must leave; undefined for all VFs of the node.
+ */
+export function isDrainedFor(needed: DrainNeed, state: Handshake, vfs?: VfSet): boolean {
+  return answerOf(state) === "DrainComplete" && asksFor(needed, state, vfs);
+}
+
+/** Reports whether the request is about `needed` and at least these VFs. */
+function asksFor(needed: DrainNeed, state: Handshake, vfs: VfSet | undefined): boolean {
   const request = requestOf(state);
-  return answerOf(state) === "DrainComplete" && (request === needed || request === "Reboot_Required");
+  if (request === "Reboot_Required") return true;
+  if (request !== needed) return false;
+  const asked = drainedVfs(state);
+  return asked === undefined || (vfs !== undefined && coversVfs(asked, vfs));
 }
 
 /**
  * Returns the next request on the way to the drain `needed`. The annotations do not show which request an answer belongs
  * to. Therefore the daemon waits until the answer is Idle before it sends another request. This happens after a drain
- * that is complete, and before a reboot if the previous request was a smaller drain, as upstream does. The change of
- * the answer starts the next pass.
+ * that is complete, and before a reboot if the previous request was a smaller drain, as upstream does. The same is true of a request
+ * that was about other VFs, also while it waits: the VFs must be withheld before they are requested. The change of the annotations
+ * starts the next pass.
  */
-export function nextRequest(needed: DrainNeed, state: Handshake): DrainRequest {
-  if (answerOf(state) === "Idle") return needed;
+export function nextRequest(needed: DrainNeed, state: Handshake, vfs?: VfSet): DrainRequest {
   const request = requestOf(state);
-  return request === needed || request === "Reboot_Required" ? request : "Idle";
+  const isOfOthers = needed === "Drain_Required" && request === needed && !asksFor(needed, state, vfs);
+  if (answerOf(state) === "Idle" && !isOfOthers) return needed;
+  if (!asksFor(needed, state, vfs)) return "Idle";
+  return request === "Reboot_Required" ? request : needed;
 }
 
 /**
@@ -72,6 +87,7 @@ export async function requestDrain(
   state: DrainCarrier,
   transport: Transport,
   signal: AbortSignal,
+  vfs?: VfSet,
 ): Promise<void> {
   const isWritten = requestOf(state) === request;
   if (isWritten && request === "Idle" && answerOf(state) === "Idle") return;
@@ -80,7 +96,8 @@ export async function requestDrain(
     if (!isWritten) await requestOnState("Idle", state, transport, signal);
     return;
   }
-  if (!isWritten) await requestOnState(request, state, transport, signal);
+  // A request that is written keeps its VFs.
+  if (!isWritten) await requestOnState(request, state, transport, signal, vfs);
   // Costs one request per pass while the daemon waits. It writes nothing if the annotation is the same.
   await writeOnNode(request, state, transport, signal);
 }
@@ -94,7 +111,10 @@ export async function withdrawRequest(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (requestOf(state) === "Idle" && !(await isOwnRequestOnNode(state, transport, signal))) return false;
+  if (requestOf(state) === "Idle" && !(await isOwnRequestOnNode(state, transport, signal))) {
+    await announceVfs(undefined, state, transport, signal); // VFs that were announced, but not requested
+    return false;
+  }
   await requestDrain("Idle", state, transport, signal);
   return true;
 }
@@ -124,14 +144,29 @@ async function writeOnNode(
   await patchMetadata({ ...node, transport, annotations: changes, manager: daemonManager, signal });
 }
 
-/** Writes the request to the node state only. Rejects with KubeError. */
+/**
+ * Writes the request to the node state only, with the VFs that it is about; without `vfs`, it is about all VFs of the node. Rejects with
+ * KubeError.
+ */
 export async function requestOnState(
   request: DrainRequest,
   { type, metadata }: DrainCarrier,
   transport: Transport,
   signal: AbortSignal,
+  vfs?: VfSet,
 ): Promise<void> {
-  const changes = { [annotations.desiredState]: request };
+  const changes = { [annotations.desiredState]: request, [annotations.drainVfs]: vfs ? formatVfSet(vfs) : null };
+  await patchMetadata({ transport, type, object: { metadata }, annotations: changes, signal });
+}
+
+/** Writes the VFs that a request will be about, so that nobody offers them any more. Undefined withdraws them. Rejects with KubeError. */
+export async function announceVfs(
+  vfs: VfSet | undefined,
+  { type, metadata }: DrainCarrier,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<void> {
+  const changes = { [annotations.drainVfs]: vfs ? formatVfSet(vfs) : null };
   await patchMetadata({ transport, type, object: { metadata }, annotations: changes, signal });
 }
 

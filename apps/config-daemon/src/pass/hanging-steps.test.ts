@@ -94,7 +94,7 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
           onStep: () => undefined,
           onApplied: () => undefined,
           onLateEnd: (step) => returned.push(step.kind),
-          requestDrain(request) {
+          requestDrain({ request }) {
             requests.push(request);
             return Promise.resolve();
           },

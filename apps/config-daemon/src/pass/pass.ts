@@ -5,8 +5,9 @@
  */
 import { sriovNetworkNodeStates, type DrainRequest, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import type { Transport } from "@switchyard/kube";
+import { isKubeError, type Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
+import type { HeldVfs, VfSet } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
 import type { FirmwareReader } from "../observe/firmware/firmware-reader.ts";
@@ -14,9 +15,17 @@ import type { DaemonMetrics } from "../report/daemon-metrics.ts";
 import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
-import { requestDrain, requestOf, setDrainer, withdrawRequest } from "./drain-request.ts";
+import {
+  announceVfs,
+  requestDrain,
+  requestOf,
+  setDrainer,
+  withdrawRequest,
+  type DrainCarrier,
+} from "./drain-request.ts";
 import type { MainLoop } from "./main-loop.ts";
 import { createRetries, type PassOutcome } from "./retries.ts";
+import type { Preparation, WithheldVfs } from "./withheld-vfs.ts";
 
 export interface PassDeps extends Pick<
   ConfigureDeps,
@@ -39,6 +48,8 @@ export interface PassDeps extends Pick<
 > {
   readonly host: Host;
   readonly transport: Transport;
+  /** Prepares drains of single VFs; absent where the kubelet cannot be asked. Then all drains are drains of the node. */
+  readonly withheldVfs?: WithheldVfs | undefined;
   readonly useExternalDrainer: boolean;
   /** Called before a request for a drain is written. */
   readonly onDrainRequest?: (request: DrainRequest, state: SriovNetworkNodeState) => void;
@@ -72,7 +83,11 @@ export function createPass(deps: PassDeps): Pass {
         await report(state, phase, undefined);
       },
     );
-    const changesMs = [runningSteps.nextChangeMs(), deps.missingInterfaces?.nextChangeMs()];
+    const changesMs = [
+      runningSteps.nextChangeMs(),
+      deps.missingInterfaces?.nextChangeMs(),
+      deps.withheldVfs?.nextChangeMs(),
+    ];
     const nextMs = Math.min(afterMs, ...changesMs.filter((ms) => ms !== undefined));
     loop.idle(nextMs);
     return { afterMs: nextMs, hasFailed };
@@ -88,11 +103,16 @@ export function createPass(deps: PassDeps): Pass {
       state,
       {
         ...deps,
-        requestDrain(request) {
+        async requestDrain({ request, vfs }, found) {
+          const isPrepared = vfs !== undefined && request === "Drain_Required" && requestOf(state) !== request;
+          const preparation = isPrepared ? await prepare(vfs, found, carrier, stop) : "ready";
+          if (preparation === "wait") return;
           deps.onDrainRequest?.(request, state);
-          return requestDrain(request, carrier, deps.transport, stop);
+          const withheld = preparation === "ready" ? vfs : undefined;
+          await requestDrain(request, carrier, deps.transport, stop, withheld);
         },
         withdrawRequest() {
+          deps.withheldVfs?.forget();
           if (requestOf(state) !== "Idle") deps.onDrainRequest?.("Idle", state);
           return withdrawRequest(carrier, deps.transport, stop);
         },
@@ -113,6 +133,20 @@ export function createPass(deps: PassDeps): Pass {
       },
       stop,
     );
+  }
+
+  /** Announces the VFs of a drain before it is requested. */
+  async function prepare(vfs: VfSet, found: HeldVfs, carrier: DrainCarrier, stop: AbortSignal): Promise<Preparation> {
+    const { withheldVfs, transport } = deps;
+    if (withheldVfs === undefined || found.holders === undefined) return "impossible";
+    try {
+      await announceVfs(vfs, carrier, transport, stop);
+    } catch (error) {
+      // An operator of an older release does not allow the daemon to write the annotation.
+      if (isKubeError(error, "Forbidden", "Invalid")) return "impossible";
+      throw error;
+    }
+    return withheldVfs.prepare(vfs, found, stop);
   }
 
   function onStep(step: Step, failure: StepFailure | undefined): void {

@@ -7,6 +7,7 @@
 import { err, type DrainRequest, type Result } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
 import type { PlanProblem, Reason } from "@switchyard/plan";
+import type { VfSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import type { Phase } from "../report/phase.ts";
 
@@ -38,16 +39,19 @@ export interface FailedStep<OneStep> {
 export interface DrainDecision {
   /** Whether the steps must wait until the node is drained. */
   readonly mustWait: boolean;
-  /** Request to write, or that of the node to withdraw; absent if the request stays as it is. */
-  readonly change?: DrainRequest | "withdraw";
+  /** Absent if the request stays as it is. */
+  readonly change?: DrainChange;
 }
 
+/** A request to write, with the VFs whose pods must leave; without VFs, it is about all of the node. Or the node's request is withdrawn. */
+export type DrainChange = { readonly request: DrainRequest; readonly vfs?: VfSet | undefined } | "withdraw";
+
 /** The drain of the node, as a pass sees it. */
-export interface PassDrain<Next> {
+export interface PassDrain<Next, Found = unknown> {
   /** Decides about the drain for the steps of `next`. It changes nothing. */
-  decide(next: Next, round: number): DrainDecision;
-  /** Writes the change of a decision. Rejects with KubeError. */
-  write(change: DrainRequest | "withdraw"): Promise<void>;
+  decide(next: Next, round: number, found: Found): DrainDecision;
+  /** Writes the change of a decision that was made for `found`. Rejects with KubeError. */
+  write(change: DrainChange, found: Found): Promise<void>;
   /** Reports whether a request stays that the node may not need, because the spec is not merged yet. */
   keepsRequest(): boolean;
 }
@@ -74,7 +78,7 @@ export interface Rounds<OneStep, Found, Next extends RoundPlan<OneStep>> {
   readonly observe: () => Promise<Result<Found, string>>;
   /** Plans the next steps. The error says why the pass cannot go on. `found` is undefined if the host cannot be read. */
   readonly plan: (found: Found) => Promise<Result<Next, string>> | Result<Next, string>;
-  readonly drain: PassDrain<Next>;
+  readonly drain: PassDrain<Next, Found>;
   /** Records what Switchyard owns before it is changed. The error says why it cannot. May reject with HostError. */
   readonly own: (next: Next, found: Found) => Promise<Result<Owned, string>>;
   /** Runs the steps and returns those that succeeded. Calls `onStep` when a step ends. */
@@ -127,9 +131,9 @@ export async function runRounds<OneStep, Found, Next extends RoundPlan<OneStep>>
       await report({ kind: "failed", failures, problems }, found);
       return "retry";
     }
-    const { mustWait, change } = drain.decide(next, round);
+    const { mustWait, change } = drain.decide(next, round, found);
     if (mustWait) await report({ kind: "waiting-for-drain", reasons }, found);
-    if (change !== undefined) await drain.write(change);
+    if (change !== undefined) await drain.write(change, found);
     if (mustWait) return "waiting";
 
     const owned = await ownAndReport(next, found, rounds);

@@ -163,7 +163,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
             onStep(step);
           },
           onApplied: ({ isDone }) => applied.push(isDone),
-          requestDrain(request: string) {
+          requestDrain({ request }) {
             requests.push(request);
             return Promise.resolve();
           },

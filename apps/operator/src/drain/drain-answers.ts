@@ -26,6 +26,8 @@ import type { DrainCarrier } from "./drain-carriers.ts";
 export interface AnsweredState extends Pick<DrainCarrier, "type" | "name" | "uid"> {
   /** Expected value of annotations.desiredState, if the answer applies to this request only. */
   readonly desired?: string;
+  /** Expected value of annotations.drainVfs, if the answer applies to these VFs only. */
+  readonly vfs?: string;
 }
 
 /** A step of the handshake: the expected and the new value of annotations.currentState. */
@@ -101,12 +103,11 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
   }
 
   return {
-    async swap({ type, name, uid, desired }, { from, to }, signal) {
+    async swap({ type, name, uid, desired, vfs }, { from, to }, signal) {
       const operations = [
         { op: "test", path: "/metadata/uid", value: uid },
-        ...(desired === undefined
-          ? []
-          : [{ op: "test", path: annotationPath(annotations.desiredState), value: desired }]),
+        ...testOf(annotations.desiredState, desired),
+        ...testOf(annotations.drainVfs, vfs),
         { op: "test", path: annotationPath(annotations.currentState), value: from },
         { op: "replace", path: annotationPath(annotations.currentState), value: to },
       ];
@@ -153,6 +154,11 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
  */
 function isFailedTest(error: KubeError): boolean {
   return error.code === "Invalid" && (error.details?.causes ?? []).every(({ field }) => field === undefined);
+}
+
+/** A test of a JSON patch; none if no value is expected. */
+function testOf(annotation: string, value: string | undefined) {
+  return value === undefined ? [] : [{ op: "test", path: annotationPath(annotation), value }];
 }
 
 /** Path of an annotation in a JSON patch, escaped as RFC 6901 requires. */

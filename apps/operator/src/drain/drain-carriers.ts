@@ -11,6 +11,7 @@ import type { CachedAfxdpState } from "../facts/afxdp-caches.ts";
 import type { AfxdpLive, AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import type { CachedDeviceDrain } from "../facts/cached-device-drain.ts";
 import type { CachedDrain } from "../facts/cached-drain.ts";
 import type { CachedSlot } from "../facts/held-slot.ts";
 
@@ -22,6 +23,8 @@ export interface DrainCarrier {
   readonly drain: CachedDrain;
   /** Absent while the node holds no slot. */
   readonly slot?: CachedSlot;
+  /** Absent unless the daemon's request is about single VFs. */
+  readonly deviceDrain?: CachedDeviceDrain;
 }
 
 /** The keys are names of nodes. */
@@ -36,8 +39,8 @@ export interface CarrierCaches {
 }
 
 export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): DrainCarriers {
-  const ofSriov = ({ name, uid, drain, slot }: CachedNodeState): DrainCarrier => {
-    return { type: sriovNetworkNodeStates, name, uid, drain, ...defined({ slot }) };
+  const ofSriov = ({ name, uid, drain, slot, deviceDrain }: CachedNodeState): DrainCarrier => {
+    return { type: sriovNetworkNodeStates, name, uid, drain, ...defined({ slot, deviceDrain }) };
   };
   const ofAfxdp = ({ metadata: { name, uid = "" }, drain, slot }: CachedAfxdpState): DrainCarrier => {
     return { type: afxdpNetworkNodeStates, name, uid, drain, ...defined({ slot }) };

@@ -25,8 +25,26 @@ export type DrainPhase =
       readonly refused: readonly RefusedEviction[];
       /** Whether the drain takes longer than expected. */
       readonly isLate: boolean;
+      /** Absent if all pods that use VFs must leave. */
+      readonly byDevice?: DeviceProgress;
     }
-  | { readonly kind: "complete"; readonly reason: DrainOutcome; readonly staying: readonly DrainedPod[] };
+  | {
+      readonly kind: "complete";
+      readonly reason: DrainOutcome;
+      readonly staying: readonly DrainedPod[];
+      /** PCI addresses of the PFs, if only pods with their VFs left. */
+      readonly pfs?: readonly string[];
+    };
+
+/** Progress of a drain of single VFs. */
+export interface DeviceProgress {
+  /** PCI addresses of their PFs. */
+  readonly pfs: readonly string[];
+  /** Pods that are deleted, but still have VFs, by "namespace/name". */
+  readonly gone: readonly string[];
+  /** Why it is not known which pods have the VFs; absent if it is known. */
+  readonly unknown?: string;
+}
 
 export interface RefusedEviction {
   readonly pod: DrainedPod;
@@ -125,14 +143,25 @@ function describePosition(position: QueuePosition): string {
 
 const roundNumbers = [1000, 500, 200, 100, 50, 20, 10];
 
-function describeProgress({ leaving, refused, isLate }: Extract<DrainPhase, { kind: "draining" }>): string {
+function describeProgress(phase: Extract<DrainPhase, { kind: "draining" }>): string {
+  const { leaving, refused, isLate, byDevice } = phase;
   if (leaving === undefined) return "listing the pods of the node";
-  const left = leaving.length === 1 ? "1 pod left" : `${leaving.length} pods left`;
+  if (byDevice !== undefined && leaving.length === 0) return describeWait(byDevice);
+  const vfs = byDevice === undefined ? "" : ` with VFs of ${listNames(byDevice.pfs)}`;
+  const left = leaving.length === 1 ? `1 pod${vfs} left` : `${leaving.length} pods${vfs} left`;
   const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
   if (first === undefined)
     return `${left}: ${(isLate ? describeTermination(leaving) : undefined) ?? listPods(leaving)}`;
   const rest = others.length === 0 ? "" : `; ${others.length} more cannot be evicted now`;
   return `${left}: ${nameOf(first.pod)} cannot be evicted now: ${first.message}${rest}`;
+}
+
+/** Describes what a drain waits for that has no pod to evict. */
+function describeWait({ pfs, gone, unknown }: DeviceProgress): string {
+  if (unknown !== undefined) return `waiting until it is known which pods have VFs of ${listNames(pfs)}: ${unknown}`;
+  const have =
+    gone.length === 1 ? "is deleted, but its containers still have" : "are deleted, but their containers still have";
+  return `${listNames(gone)} ${have} VFs of ${listNames(pfs)}`;
 }
 
 /** Describes the pod that has been terminating for longest: its kubelet does not end it, or a finalizer keeps it. */
@@ -145,9 +174,10 @@ function describeTermination(leaving: readonly DrainedPod[]): string | undefined
   return `${nameOf(pod)} is being deleted (grace period until ${endsBy})${kept}`;
 }
 
-function describeOutcome({ reason, staying }: Extract<DrainPhase, { kind: "complete" }>): string {
+function describeOutcome({ reason, staying, pfs }: Extract<DrainPhase, { kind: "complete" }>): string {
   const lost = staying.length === 0 ? "" : `; these pods stay on the node and may lose their VFs: ${listPods(staying)}`;
-  return `${outcomes[reason]}${lost}`;
+  if (pfs === undefined) return `${outcomes[reason]}${lost}`;
+  return `all evictable pods with VFs of ${listNames(pfs)} are gone, and the node stays schedulable${lost}`;
 }
 
 const outcomes: Readonly<Record<DrainOutcome, string>> = {

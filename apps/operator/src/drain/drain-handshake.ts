@@ -17,10 +17,14 @@ export interface DrainHandshake {
    */
   isCurrent(state: DrainCarrier, signal: AbortSignal): Promise<boolean>;
   /**
-   * Writes the answer to the request that `state` shows. Requeues if request or answer have changed; otherwise the
+   * Writes the answer to the request that `state` shows. With `vfs`, it is an answer for these VFs only. Requeues if request or answer have changed; otherwise the
    * watch event of the write brings the node back. Rejects with KubeError.
    */
-  answer(state: DrainCarrier, step: Swap, signal: AbortSignal): Promise<Requeue | undefined>;
+  answer(
+    state: DrainCarrier,
+    step: Swap & { readonly vfs?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined>;
   /** Sets annotations to "Idle", and requeues like answer(). Rejects with KubeError. */
   makeIdle(annotationKeys: readonly string[], state: DrainCarrier, signal: AbortSignal): Promise<Requeue | undefined>;
   /** Drops what is remembered of a node that is gone. */
@@ -48,8 +52,8 @@ export function createDrainHandshake({ answers, states, namespace }: DrainHandsh
       return isSame;
     },
 
-    async answer({ type, name, uid, drain: { desired } }, step, signal) {
-      const version = await answers.swap({ type, name, uid, ...defined({ desired }) }, step, signal);
+    async answer({ type, name, uid, drain: { desired } }, { vfs, ...step }, signal) {
+      const version = await answers.swap({ type, name, uid, ...defined({ desired, vfs }) }, step, signal);
       return version === undefined ? recheckSoon : undefined;
     },
 

@@ -15,7 +15,7 @@ import {
   type Node,
 } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
-import { isInNodeSet } from "@switchyard/policy";
+import { drainsByDevice, isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../facts/live-rules.ts";
 import { recheckSoon } from "../controller-pace.ts";
 import { hasDrainMarks } from "./cordon-node.ts";
@@ -44,7 +44,7 @@ export interface DrainDeps {
   readonly nowMs: () => number;
 }
 
-type DrainTools = Omit<DrainDeps, "nodes" | "states" | "rules" | "answers" | "namespace"> & {
+type DrainTools = Omit<DrainDeps, "nodes" | "states" | "answers" | "namespace"> & {
   readonly handshake: DrainHandshake;
 };
 
@@ -163,14 +163,25 @@ async function drain(tools: DrainTools, task: DrainTask, needed: DrainNeed): Pro
   const { node, state, signal } = task;
   if (!(await handshake.isCurrent(state, signal))) return recheckSoon;
   const sinceMs = reporter.drainingSinceMs(state);
-  const { phase, afterMs } = await drainer.step(node, needed, sinceMs ?? nowMs(), signal);
+  const devices = devicesOf(tools, task);
+  const { phase, afterMs } = await drainer.step(node, { needed, sinceMs: sinceMs ?? nowMs(), devices }, signal);
   // A new leader that has not listed the pods yet knows less than the conditions say already, and reports only
   // lateness.
   const isLess = phase.kind === "draining" && phase.leaving === undefined && !phase.isLate && sinceMs !== undefined;
   // The report precedes the answer, so that a reader of the answer finds how much was drained.
   const unreportedMs = isLess ? Infinity : await reporter.report(state, phase, signal);
   if (phase.kind !== "complete") return soonest(afterMs, unreportedMs);
-  return handshake.answer(state, { from: drainAnswers.draining, to: drainAnswers.complete }, signal);
+  // The request may be about other VFs meanwhile. A drain of the node covers them, too.
+  const vfs = phase.pfs === undefined ? undefined : devices?.vfs;
+  return handshake.answer(state, { from: drainAnswers.draining, to: drainAnswers.complete, vfs }, signal);
+}
+
+/** The VFs whose pods must leave; undefined if all pods that use VFs must leave. */
+function devicesOf({ rules }: DrainTools, { node, state }: DrainTask): DrainCarrier["deviceDrain"] {
+  const live = rules();
+  // A script that annotates only the Node asks for a drain of the node.
+  const isOfDaemon = state.drain.desired === drainRequests.drain;
+  return live !== undefined && isOfDaemon && drainsByDevice(node, live) ? state.deviceDrain : undefined;
 }
 
 /** Reports whether the daemon of a drained node makes progress. */

@@ -15,6 +15,7 @@ import {
 import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@switchyard/kube";
 import { changedVfs, ownedInStatus, plan, type PlanProblem, type Step } from "@switchyard/plan";
 import { includesVf, parseVfRange, statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
+import { toCachedDeviceDrain, type CachedDeviceDrain } from "./cached-device-drain.ts";
 import { toCachedDrain, type CachedDrain } from "./cached-drain.ts";
 import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import { fieldManagers } from "../field-managers.ts";
@@ -46,6 +47,8 @@ export interface CachedNodeState {
   readonly drain: CachedDrain;
   /** Absent while the node holds no drain slot. */
   readonly slot?: CachedSlot;
+  /** Absent unless the daemon's request is about single VFs. */
+  readonly deviceDrain?: CachedDeviceDrain;
 }
 
 /** Unfinished work on one PF or on the whole node. */
@@ -87,7 +90,7 @@ export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState
     syncStatus: status.syncStatus ?? "",
     lastSyncError: cutText(status.lastSyncError ?? "", maxMessageBytes),
     drain,
-    ...defined({ slot }),
+    ...defined({ slot, deviceDrain: toCachedDeviceDrain(state, status) }),
   };
 }
 

@@ -26,6 +26,8 @@ import {
 export interface FakeKubelet extends AsyncDisposable {
   /** What the pod resources API lists. It also lists the devices that plugins announce. If it is set to undefined, the API fails. */
   pods: readonly PodDevices[] | undefined;
+  /** Healthy devices beside those that plugins announce to it. */
+  offered: readonly ResourceDevices[];
   /** Number of calls of the pod resources API so far. */
   readonly calls: { readonly list: number; readonly allocatable: number };
   readonly registrations: readonly Registration[];
@@ -98,7 +100,7 @@ export async function startFakeKubelet(
           devices.filter(({ isHealthy }) => isHealthy).map(({ id }) => ({ resourceName, ids: [id] })),
         );
         if (kubelet.pods === undefined) respond({ code: status.UNAVAILABLE, details: "starting" });
-        else respond(null, healthy);
+        else respond(null, [...healthy, ...kubelet.offered]);
       },
       list(_call: unknown, respond: sendUnaryData<readonly PodDevices[]>) {
         calls.list += 1;
@@ -120,6 +122,7 @@ export async function startFakeKubelet(
 
   const kubelet: FakeKubelet = {
     pods: [],
+    offered: [],
     calls,
     registrations,
     lists: (resource) => lists.get(resource) ?? [],

@@ -33,6 +33,8 @@ export interface DrainedPod {
   readonly kind: "mirror" | "daemon-set" | "other";
   /** Whether the pod uses VFs or AF_XDP devices. */
   readonly holdsVfs: boolean;
+  /** Whether the pod requests AF_XDP devices. */
+  readonly hasAfxdpDevices: boolean;
   /** Names of its ResourceClaims, which can contain VFs. */
   readonly claims: readonly string[];
   /** Whether it tolerates taints.draining, so that its DaemonSet recreates it at once on the node. */
@@ -54,6 +56,7 @@ export function toDrainedPod(pod: unknown, resourcePrefix: string): DrainedPod {
     isFinished: phase === "Succeeded" || phase === "Failed",
     kind: kindOf(metadata),
     holdsVfs: resources.length > 0 || hasAfxdpDevices,
+    hasAfxdpDevices,
     claims,
     toleratesDrain: listAt(at(pod, "spec"), "tolerations").some(toleratesDrain),
   };

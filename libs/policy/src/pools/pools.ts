@@ -32,6 +32,11 @@ export function rdmaModeOf(node: Node, rules: PoolRules): RdmaMode | undefined {
   return rdmaSource(poolsSelecting(node, rules))?.spec?.rdmaMode;
 }
 
+/** Reports whether only pods leave the node whose VFs change: no pool that selects it has the drainMode "node". */
+export function drainsByDevice(node: Node, rules: PoolRules): boolean {
+  return !poolsSelecting(node, rules).some(({ spec }) => spec?.drainMode === "node");
+}
+
 /**
  * Returns one problem for each pool that selects this node together with another pool; empty if at most one selects it.
  */

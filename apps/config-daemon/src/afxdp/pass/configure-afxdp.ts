@@ -73,7 +73,7 @@ export async function configureAfxdp(
       drain: {
         decide(next, round) {
           const isNeeded = next.impact === "drain";
-          if (isNeeded && !drain.isDrained()) return { mustWait: true, change: "Drain_Required" };
+          if (isNeeded && !drain.isDrained()) return { mustWait: true, change: { request: "Drain_Required" } };
           // The request stays while a step hangs: the state of its device is unknown, so no pod may get it.
           const isOver = !isNeeded && isRequestOver(next, round) && !applySteps.isHanging();
           return { mustWait: false, ...(isOver && { change: "withdraw" }) };

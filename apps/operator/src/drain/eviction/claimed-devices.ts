@@ -8,6 +8,7 @@ import { resourceClaims, resourceSlices } from "@switchyard/api";
 import { isKubeError, listPages, objectPath, type Cache, type ObjectName, type Transport } from "@switchyard/kube";
 import {
   createDeviceLookup,
+  hasOtherUsers,
   indexSlices,
   managedPfs,
   publishesNics,
@@ -23,7 +24,13 @@ import type { CachedNodeState } from "../../facts/cached-node-state.ts";
 export interface ClaimedDevices {
   /** Returns the pods of a node, with `holdsVfs` set for those whose claims contain VFs. Rejects with KubeError. */
   resolve(node: string, pods: readonly DrainedPod[], signal: AbortSignal): Promise<readonly DrainedPod[]>;
-  /** Drops what was read for the node, so that the next resolve() reads it again. */
+  /** Reports whether pods may have or get VFs of these PFs that the node state does not show. Rejects with KubeError. */
+  hasOtherUsers(
+    node: string,
+    given: { readonly pods: readonly DrainedPod[]; readonly pfs: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  /** Drops what was read for the node, so that the next call reads it again. */
   forget(node: string): void;
 }
 
@@ -37,15 +44,27 @@ export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps):
   const readsByNode = new Map<string, NodeReads>();
   const pfsOf = (node: string) => states.get(node)?.pfs ?? [];
 
+  function readerOf(node: string, signal: AbortSignal): Reader {
+    const reads: NodeReads = readsByNode.get(node) ?? { claims: new Map(), slices: new Map() };
+    readsByNode.set(node, reads);
+    return { transport, reads, pfsOf, signal };
+  }
+
   return {
+    async hasOtherUsers(node, { pods, pfs }, signal) {
+      const reader = readerOf(node, signal);
+      await readSlicesOfNode(reader, node);
+      const own = pfsOf(node).filter(({ pf }) => pfs.includes(pf));
+      return hasOtherUsers({ node, pods, slices: slicesIn(reader.reads), pfs: own });
+    },
+
     async resolve(node, pods, signal) {
       const unresolved = pods.filter(
         ({ holdsVfs, claims, isFinished }) => !holdsVfs && !isFinished && claims.length > 0,
       );
       if (unresolved.length === 0) return pods;
-      const reads: NodeReads = readsByNode.get(node) ?? { claims: new Map(), slices: new Map() };
-      readsByNode.set(node, reads);
-      const reader: Reader = { transport, reads, pfsOf, signal };
+      const reader = readerOf(node, signal);
+      const { reads } = reader;
       for (const { namespace, claims } of unresolved) {
         for (const name of claims) await readClaim(reader, { namespace, name });
       }
@@ -104,7 +123,13 @@ async function readClaim({ transport, reads, signal }: Reader, claim: Required<O
 async function readSlicesOfNode(reader: Reader, node: string): Promise<void> {
   const { slices } = reader.reads;
   const fieldSelector = `spec.nodeName=${node}`;
-  if (!slices.has(fieldSelector)) slices.set(fieldSelector, await Array.fromAsync(listSlices(reader, fieldSelector)));
+  if (slices.has(fieldSelector)) return;
+  try {
+    slices.set(fieldSelector, await Array.fromAsync(listSlices(reader, fieldSelector)));
+  } catch (error) {
+    if (!isKubeError(error, "NotFound")) throw error;
+    slices.set(fieldSelector, []); // Kubernetes before 1.34 does not serve them
+  }
 }
 
 /**

@@ -3,10 +3,20 @@
  * NodeDrainer takes one step of a node's drain at a time: it cordons the node, evicts the pods that must leave, and
  * returns the progress (sriov-operator.md G). The next step follows when a pod leaves. Refused evictions are retried
  * without limit.
+ *
+ * If only single VFs change, and the daemon reports which pods have them, only these pods are evicted, and the node is not
+ * cordoned. Once the node is cordoned, its drain stays one of the node.
  */
-import { drainReasons, drainRequests, type DrainNeed, type Node } from "@switchyard/api";
-import { selectPods, type DrainedPod, type PodSelection } from "@switchyard/policy";
-import { isCordoned, type CordonOptions } from "../cordon-node.ts";
+import { defined, drainReasons, drainRequests, type DrainNeed, type Node } from "@switchyard/api";
+import {
+  selectHolderPods,
+  selectPods,
+  type DrainedPod,
+  type FoundHolders,
+  type PodSelection,
+} from "@switchyard/policy";
+import { hasDrainMarks, isCordoned, type CordonOptions } from "../cordon-node.ts";
+import type { CachedDeviceDrain } from "../../facts/cached-device-drain.ts";
 import type { DrainOutcome, DrainPhase } from "../drain-conditions.ts";
 import type { MachineConfigPools } from "../slots/machine-config-pools.ts";
 import type { ClaimedDevices } from "./claimed-devices.ts";
@@ -21,9 +31,18 @@ export interface DrainStep {
   readonly afterMs: number;
 }
 
+/** A drain that has begun. */
+export interface BegunDrain {
+  readonly needed: DrainNeed;
+  /** When it began, by the wall clock. */
+  readonly sinceMs: number;
+  /** The VFs whose pods must leave; undefined if all pods that use VFs must leave. */
+  readonly devices: CachedDeviceDrain | undefined;
+}
+
 export interface NodeDrainer {
-  /** `sinceMs` is when the drain began, by the wall clock. Rejects with KubeError. */
-  step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep>;
+  /** Rejects with KubeError. */
+  step(node: Node, drain: BegunDrain, signal: AbortSignal): Promise<DrainStep>;
   /** Ends the drain of the node and stops watching its pods. */
   leave(name: string): void;
 }
@@ -57,20 +76,26 @@ const poolRecheckMs = 5_000;
 export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   const { pods, devices, nowMs, elapsedMs, random } = deps;
   const evictions = new Map<string, Evictions>();
+  const holders = new Map<string, FoundHolders>();
   const limit = createEvictionConcurrencyLimit(sharedEvictions);
 
-  async function step(node: Node, needed: DrainNeed, sinceMs: number, signal: AbortSignal): Promise<DrainStep> {
+  async function step(node: Node, drain: BegunDrain, signal: AbortSignal): Promise<DrainStep> {
+    const { needed, sinceMs } = drain;
     const { name } = node.metadata;
     const pause = await deps.machineConfigPools?.pause(node, signal);
     if (typeof pause === "object") {
       return { phase: { kind: "pausing", message: pause.message }, afterMs: poolRecheckMs };
     }
     if (needed === drainRequests.reboot && deps.nodeCount() === 1) return complete(drainReasons.onlyNode, []);
+    if (drain.devices !== undefined && needed === drainRequests.drain && !hasDrainMarks(node)) {
+      const byDevice = await stepByDevice(name, { ...drain, devices: drain.devices }, signal);
+      if (byDevice !== undefined) return byDevice;
+    }
 
     // Cordon before the pods are listed, so that no pod joins them. The scheduler may lag, hence the second list below.
     await cordon(node, false, signal);
     const known = pods.follow(name);
-    if (known === undefined) return draining(undefined, undefined, sinceMs);
+    if (known === undefined) return draining({ leaving: undefined }, undefined, sinceMs);
     let selection = await select(name, known, needed, signal);
     if (selection.leaving.length === 0) {
       // The cache may show a cordon that an administrator or the operator has just removed, so ask the API server.
@@ -80,6 +105,29 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
       if (selection.leaving.length === 0) return complete(outcomeOf(needed), selection.staying);
     }
     return evict(node, selection, sinceMs, signal);
+  }
+
+  /** Returns undefined if the drain must be one of the node. */
+  async function stepByDevice(
+    name: string,
+    { devices: wanted, sinceMs }: BegunDrain & { readonly devices: CachedDeviceDrain },
+    signal: AbortSignal,
+  ): Promise<DrainStep | undefined> {
+    const { pfs, unknown } = wanted;
+    if (unknown !== undefined && nowMs() >= sinceMs + lateAfterMs) return undefined;
+    const known = pods.follow(name);
+    if (known === undefined) return draining({ leaving: undefined }, undefined, sinceMs);
+    if (await devices.hasOtherUsers(name, { pods: known, pfs }, signal)) return undefined;
+    const found: FoundHolders = holders.get(name) ?? new Map();
+    holders.set(name, found);
+    const { leaving, staying, gone } = selectHolderPods(known, wanted.holders, found);
+    if (leaving.length === 0 && gone.length === 0 && unknown === undefined) {
+      devices.forget(name);
+      if (await devices.hasOtherUsers(name, { pods: known, pfs }, signal)) return undefined;
+      return complete(drainReasons.vfPodsGone, staying, pfs);
+    }
+    const round = await evictionsOf(name).attempt(leaving, signal);
+    return draining({ leaving, byDevice: { pfs, gone, ...defined({ unknown }) } }, round, sinceMs);
   }
 
   /** Before a reboot all pods leave, so their claims need not be read. */
@@ -96,9 +144,13 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   ): Promise<DrainStep> {
     const { name } = node.metadata;
     if (leaving.some(({ kind }) => kind === "daemon-set")) await cordon(node, true, signal);
+    return draining({ leaving }, await evictionsOf(name).attempt(leaving, signal), sinceMs);
+  }
+
+  function evictionsOf(name: string): Evictions {
     const mine = evictions.get(name) ?? createEvictions({ evict: deps.evict, limit, nowMs: elapsedMs, random });
     evictions.set(name, mine);
-    return draining(leaving, await mine.attempt(leaving, signal), sinceMs);
+    return mine;
   }
 
   /** Sends nothing if the cache shows the node as cordoned. */
@@ -107,14 +159,14 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   }
 
   function draining(
-    leaving: readonly DrainedPod[] | undefined,
+    progress: Pick<Extract<DrainPhase, { kind: "draining" }>, "leaving" | "byDevice">,
     round: EvictionRound | undefined,
     sinceMs: number,
   ): DrainStep {
     const lateInMs = sinceMs + lateAfterMs - nowMs();
     const isLate = lateInMs <= 0;
     return {
-      phase: { kind: "draining", leaving, refused: round?.refused ?? [], isLate },
+      phase: { kind: "draining", ...progress, refused: round?.refused ?? [], isLate },
       afterMs: Math.min(round?.nextMs ?? Infinity, isLate ? Infinity : lateInMs),
     };
   }
@@ -123,14 +175,16 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     step,
     leave(name) {
       evictions.delete(name);
+      holders.delete(name);
       devices.forget(name);
       pods.leave(name);
     },
   };
 }
 
-function complete(reason: DrainOutcome, staying: readonly DrainedPod[]): DrainStep {
-  return { phase: { kind: "complete", reason, staying }, afterMs: Infinity };
+/** `pfs` are given if only pods with their VFs left. */
+function complete(reason: DrainOutcome, staying: readonly DrainedPod[], pfs?: readonly string[]): DrainStep {
+  return { phase: { kind: "complete", reason, staying, ...defined({ pfs }) }, afterMs: Infinity };
 }
 
 function outcomeOf(needed: DrainNeed): DrainOutcome {

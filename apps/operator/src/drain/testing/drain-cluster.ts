@@ -10,6 +10,7 @@ import {
   machineConfigPools,
   machineConfigs,
   nodes as nodeType,
+  resourceSlices,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
@@ -59,6 +60,7 @@ export function pod(name: string, overrides: Partial<DrainedPod> = {}): DrainedP
     isFinished: false,
     kind: "other",
     holdsVfs: false,
+    hasAfxdpDevices: false,
     claims: [],
     toleratesDrain: false,
     ...overrides,
@@ -129,6 +131,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   const podsOn = new Map<string, DrainedPod[]>();
   /** Messages of PodDisruptionBudgets by name of the pod. */
   const budgets = new Map<string, string>();
+  const slices: object[] = [];
   const news: EventToRecord[] = [];
   let nowMs = Date.parse("2026-11-20T12:00:00Z");
   const transport: Transport = { ...api, request: send, watch: () => api.watch({ path: "" }) };
@@ -169,6 +172,8 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   /** Handles requests that the API in memory does not support: JSON patches, lists, evictions. */
   async function answer(request: TransportRequest): Promise<unknown> {
     if (request.path.endsWith("/eviction")) return evict(request);
+    if (request.path.endsWith(`/${resourceSlices.plural}`))
+      return { metadata: { resourceVersion: "0" }, items: slices };
     const listed = [...stateTypes, machineConfigPools].find(({ plural }) => request.path.endsWith(`/${plural}`));
     if (listed !== undefined) {
       await Promise.resolve();
@@ -216,6 +221,8 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     states,
     podsOn,
     budgets,
+    /** ResourceSlices. */
+    slices,
     news,
     send,
     transport,
@@ -256,6 +263,31 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     requestDrain(name: string, request: DrainRequest, type: ResourceType = sriovNetworkNodeStates) {
       cluster.annotate(type, name, { [annotations.desiredState]: request });
       cluster.annotate(nodeType, name, { [annotations.nodeState]: request });
+    },
+    /** Writes a request for VFs of a PF, as the daemon does. `holders` are the names of pods by the index of their VF. */
+    requestDeviceDrain(name: string, holders: Readonly<Record<number, string>>, vfs = "0000:3b:00.0") {
+      cluster.reportHolders(name, holders);
+      cluster.annotate(sriovNetworkNodeStates, name, { [annotations.drainVfs]: vfs });
+      cluster.requestDrain(name, "Drain_Required");
+    },
+    /** Writes a report of the daemon about the PFs 0000:3b:00.0 and 0000:3b:00.1 with four VFs each. */
+    reportHolders(
+      name: string,
+      holders: Readonly<Record<number, string>>,
+      { since = "2026-11-20T11:00:00Z", isKnown = true } = {},
+    ) {
+      const vf = (vfID: number, index: number) => {
+        const pod = holders[index];
+        const vf = { vfID, pciAddress: `0000:3b:0${2 + (index >> 2)}.${vfID}`, name: `v${index}` };
+        const via = "device-plugin" as const;
+        const holder = { namespace: "apps", name: pod ?? "", via, resource: "openshift.io/fast", since };
+        return pod === undefined ? vf : { ...vf, holder };
+      };
+      const pf = (at: number) =>
+        nic({ pciAddress: `0000:3b:00.${at}`, numVfs: 4, Vfs: [0, 1, 2, 3].map((id) => vf(id, 4 * at + id)) });
+      const known = isKnown ? { known: true } : { known: false, message: "the kubelet does not answer" };
+      const status = { interfaces: [pf(0), pf(1)], holders: known };
+      api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace }, status });
     },
     annotate(type: ResourceType, name: string, notes: Readonly<Record<string, string>>) {
       const place = type.namespaced ? { name, namespace } : { name };

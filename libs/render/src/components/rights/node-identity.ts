@@ -47,7 +47,7 @@ const ownObjects: readonly OwnObjects[] = [
       scope: "Namespaced",
     },
     kind: "SriovNetworkNodeState",
-    mutableAnnotations: [annotations.desiredState, annotations.useExternalDrainer],
+    mutableAnnotations: [annotations.desiredState, annotations.useExternalDrainer, annotations.drainVfs],
   },
   {
     name: "switchyard-own-afxdp-node-state",
