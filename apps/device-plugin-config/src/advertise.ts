@@ -30,7 +30,7 @@ export interface PendingVfs {
   readonly pciAddress: string;
   readonly count: number;
   readonly cause: PendingCause;
-  /** Why the VFs are withheld; only for "held" and "unknown-holder". */
+  /** Why the VFs are withheld; only for "published", "held" and "unknown-holder". */
   readonly withheld?: readonly Withheld[];
 }
 
@@ -38,8 +38,8 @@ export interface PendingVfs {
  * "missing": the VF does not exist. "draining": the pods that have the VF must leave, because the daemon will change or interrupt it,
  * and no other pod may get it. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
- * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its network interface. "held": a pod has
- * the VF as a device of another resource. "unknown-holder": the kubelet does not say whether a pod has it.
+ * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its network interface. "published":
+ * a driver publishes the VF in a ResourceSlice. "held": a pod has the VF as a device of another resource. "unknown-holder": the kubelet does not say whether a pod has it.
  */
 export type PendingCause = (typeof causes)[number];
 
@@ -48,6 +48,7 @@ const causes = [
   "draining",
   "no-interface",
   "no-bridge",
+  "published",
   "held",
   "unknown-holder",
   "changing",
@@ -85,7 +86,7 @@ export function advertise(
     if (withoutBridge.has(pciAddress)) return "no-bridge";
     if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
     const reason = withheld.get(vf.pciAddress);
-    if (reason !== undefined) return "error" in reason ? "unknown-holder" : "held";
+    if (reason !== undefined) return causeOfWithheld(reason);
     if (!block) return undefined;
     if (hasVf(changing, pciAddress, vf.vfID)) return "changing";
     const found = kernel.get(vf.pciAddress);
@@ -106,7 +107,7 @@ export function advertise(
       const others = causes.flatMap((cause) => {
         const ofCause = cause === "missing" ? [] : (byCause.get(cause) ?? []);
         const reasons = ofCause.flatMap((vf) => withheld.get(vf.pciAddress) ?? []);
-        const isWithheld = cause === "held" || cause === "unknown-holder";
+        const isWithheld = cause === "published" || cause === "held" || cause === "unknown-holder";
         const entry = { resourceName, pciAddress, count: ofCause.length, cause };
         return ofCause.length === 0 ? [] : [{ ...entry, ...(isWithheld && { withheld: reasons }) }];
       });
@@ -114,6 +115,11 @@ export function advertise(
     }),
   );
   return { rendered: nodeDevicePluginConfig({ ...state, status: { ...state.status, interfaces } }), pending };
+}
+
+function causeOfWithheld(why: Withheld): "published" | "held" | "unknown-holder" {
+  if ("drivers" in why) return "published";
+  return "error" in why ? "unknown-holder" : "held";
 }
 
 /**

@@ -41,7 +41,7 @@ export function notRegistered({ resources, isKubeletAbsent }: Unregistered, adve
   return { type, status: "False", reason: reasons.notRegistered, message: `${why}; ${advertised}` };
 }
 
-const withheld: ReadonlySet<PendingCause> = new Set(["held", "unknown-holder"] as const);
+const withheld: ReadonlySet<PendingCause> = new Set(["published", "held", "unknown-holder"] as const);
 
 /** What can last, and does not say that the daemon is about to do something. */
 const lasting: ReadonlySet<PendingCause> = new Set([...withheld, "missing", "no-interface", "no-bridge"] as const);
@@ -60,6 +60,12 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
       return `${vfs} ${isOne ? "has" : "have"} not been created yet`;
     case "draining":
       return `${vfs} ${isOne ? "is" : "are"} withheld until the config daemon has changed ${isOne ? "it" : "them"} (drain)`;
+    case "published": {
+      const drivers = [...new Set(why.flatMap((each) => ("drivers" in each ? each.drivers : [])))].sort();
+      const more = drivers.length > maxNamed ? ` and ${drivers.length - maxNamed} more` : "";
+      const named = `${drivers.slice(0, maxNamed).join(", ")}${more}`;
+      return `${vfs} ${isOne ? "is" : "are"} withheld because ResourceSlices offer ${isOne ? "it" : "them"}: ${named}`;
+    }
     case "held": {
       const holders = why.flatMap((each) => ("holders" in each ? each.holders : []));
       const pods = [...new Set(holders.map(({ namespace, name, resource }) => `${namespace}/${name} (${resource})`))];

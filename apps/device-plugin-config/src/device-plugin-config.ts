@@ -17,6 +17,7 @@ import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.ts";
 import { createPluginReconciler } from "./plugin-reconciler.ts";
+import { watchPublishedVfs } from "./published-vfs.ts";
 import { createRegistration } from "./registered-resources.ts";
 import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
 
@@ -72,17 +73,23 @@ export function runDevicePluginConfig(): Promise<number> {
  * configurePlugin keeps the configuration of the SR-IOV device plugin up to date with the SriovNetworkNodeState of the node.
  * As keepConfigured.
  */
-function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
+async function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
   const { hostRoot, log } = options;
-  return keepConfigured<SriovNetworkNodeState>(options, {
+  await using published = watchPublishedVfs(options);
+  await keepConfigured<SriovNetworkNodeState>(options, {
     type: sriovNetworkNodeStates,
     manager,
+    watchMore(enqueue, signal) {
+      published.subscribe(enqueue, signal);
+    },
     createReconcile: (deps) =>
       createPluginReconciler({
         flags: options,
         log,
         ...deps,
+        isReady: () => published.read() !== undefined,
         withholding: createWithholding({
+          published: () => published.read() ?? new Map(),
           resourcePrefix: options.resourcePrefix,
           offered: () => readOfferedVfs(options.configFile),
           readHolders: kubeletHolders(options.kubeletDirectory),

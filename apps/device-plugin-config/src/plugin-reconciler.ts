@@ -41,6 +41,8 @@ export interface PluginReconcilerDeps {
   readonly host: { readonly sriov: Pick<SriovSysfs, "readBinding">; readonly boot: Boot };
   readonly withholding: Withholding;
   readonly readUnregistered: ReadUnregistered;
+  /** Whether everything that withholds VFs is known; true by default. */
+  readonly isReady?: () => boolean;
   /** Returns the NodeState of the node from the cache. */
   readonly state: () => SriovNetworkNodeState | undefined;
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
@@ -61,6 +63,7 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
   let lastMessage = "";
 
   return async function reconcile(_key, signal) {
+    if (deps.isReady?.() === false) return undefined; // an event follows
     const state = deps.state();
     if (state?.status?.interfaces === undefined) {
       if (flags.wait && !flags.blockUntilConfigured) await finish(pluginConfig({ resourceList: null }, new Map()));

@@ -53,6 +53,8 @@ function process({
   const sidecar = {
     state: lab,
     condition: undefined as Partial<NewCondition> | undefined,
+    /** Drivers by the VFs that they publish. */
+    published: new Map<string, readonly string[]>(),
     isWritten: false,
     async run() {
       const again = await reconcile("worker-1", new AbortController().signal);
@@ -82,6 +84,7 @@ function process({
       resourcePrefix: "openshift.io",
       offered: () => readOfferedVfs(configFile),
       readHolders: kubeletHolders(kubeletDirectory),
+      published: () => sidecar.published,
     }),
     state: () => sidecar.state,
     writer: {
@@ -216,6 +219,24 @@ describe("while the kubelet does not answer", () => {
   it("a pod without the kubelet's directory works as before", async () => {
     const sidecar = process({ kubeletDirectory: join(directory, "not-mounted") });
     expect(await sidecar.run()).toBeUndefined();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
+  });
+
+  it("are not offered while a driver publishes them in ResourceSlices, also if they were offered before", async () => {
+    const sidecar = process();
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
+    const driver = "sriovnetwork.k8snetworkplumbingwg.io";
+    sidecar.published = new Map([vf1, vf2].map((vf) => [vf, [driver]]));
+    expect(await sidecar.run()).toBeUndefined();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf3] });
+    expect(sidecar.condition).toMatchObject({
+      status: "False",
+      reason: "VfsHeld",
+      message: `lab: 2 VFs of 0000:01:00.0 are withheld because ResourceSlices offer them: ${driver}; VFs advertised: lab: 2`,
+    });
+    sidecar.published = new Map();
+    await sidecar.run();
     expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
   });
 });

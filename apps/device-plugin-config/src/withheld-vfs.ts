@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createWithholding finds VFs that must not be offered yet, because a pod has them as devices of another resource. The
+ * createWithholding finds VFs that must not be offered, because others give them to pods: drivers that publish them in ResourceSlices,
+ * and the device plugin itself, if a pod has them as devices of another resource. The
  * kubelet counts the devices of each resource alone (pkg/kubelet/cm/devicemanager, 1.36). A new resourceName or another
  * split of a PF moves a VF to another resource. Then the kubelet would give the VF of a running pod to a second one.
  *
@@ -13,10 +14,12 @@ import type { DevicePluginConfig } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { PublishedVfs } from "./published-vfs.ts";
 import type { HoldersAt } from "./read-holders.ts";
 
-/** Why a VF is withheld: the pods that have it, or why the kubelet does not answer. */
-export type Withheld = { readonly holders: readonly DeviceHolder[] } | { readonly error: string };
+/** Why a VF is withheld: the drivers that publish it, the pods that have it, or why the kubelet does not answer. */
+export type Withheld =
+  { readonly drivers: readonly string[] } | { readonly holders: readonly DeviceHolder[] } | { readonly error: string };
 
 /** By the PCI address of the VF. */
 export type WithheldVfs = ReadonlyMap<string, Withheld>;
@@ -32,6 +35,8 @@ export interface WithholdingDeps {
   /** Returns the VFs that the plugin offers, by the name of the resource without prefix. */
   readonly offered: () => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   readonly readHolders: ReadHolders;
+  /** VFs that others publish. */
+  readonly published: () => PublishedVfs;
 }
 
 export interface Withholding {
@@ -48,7 +53,8 @@ const heldRetryMs = 10_000;
 /** Until the plugin has restarted, the kubelet can give a VF to a pod under the old name. */
 const secondLookMs = 5_000;
 
-export function createWithholding({ resourcePrefix, offered, readHolders }: WithholdingDeps): Withholding {
+export function createWithholding(deps: WithholdingDeps): Withholding {
+  const { resourcePrefix, offered, readHolders } = deps;
   /** VFs that were offered lately for the first time, which are looked at again. */
   let recent: ReadonlySet<string> = new Set();
 
@@ -56,13 +62,19 @@ export function createWithholding({ resourcePrefix, offered, readHolders }: With
     async check(config, signal) {
       const before = await offered();
       const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
-      const wanted = vfsOf(config);
+      const published = deps.published();
+      const withheld = new Map<string, Withheld>();
+      const wanted = vfsOf(config).filter(({ address }) => {
+        const drivers = published.get(address);
+        if (drivers !== undefined) withheld.set(address, { drivers });
+        return drivers === undefined;
+      });
       const toCheck = wanted.filter((vf) => !isOffered(vf) || recent.has(keyOf(vf)));
-      if (toCheck.length === 0) return { withheld: new Map(), afterMs: undefined };
+      if (toCheck.length === 0) return { withheld, afterMs: undefined };
 
       const answer = await readHolders(signal);
-      if (answer === undefined) return { withheld: new Map(), afterMs: undefined };
-      const withheld = new Map<string, Withheld>();
+      if (answer === undefined) return { withheld, afterMs: undefined };
+      const publishedCount = withheld.size;
       for (const vf of toCheck) {
         if (!answer.ok) {
           if (!isOffered(vf)) withheld.set(vf.address, { error: answer.error });
@@ -77,7 +89,7 @@ export function createWithholding({ resourcePrefix, offered, readHolders }: With
         recent = new Set(added.map(keyOf));
       }
       const again = recent.size > 0 ? secondLookMs : undefined;
-      return { withheld, afterMs: withheld.size > 0 ? heldRetryMs : again };
+      return { withheld, afterMs: withheld.size > publishedCount ? heldRetryMs : again };
     },
   };
 }

@@ -130,7 +130,7 @@ const granted: Readonly<Record<string, readonly string[]>> = {
   ],
   "sriov-device-plugin": [
     `patch ${states}/worker-1/status`, // admission policies limit it to its own node
-    ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default"],
+    ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "list resourceslices"],
   ],
   "network-resources-injector-sa": [
     ...["get configmaps/nri-control-switches", "list default:network-attachment-definitions"],

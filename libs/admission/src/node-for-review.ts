@@ -17,6 +17,7 @@ import {
 } from "@switchyard/api";
 import { readPodDevices, statusPfs, withOwnership, type PlacedPod, type PodDevices } from "@switchyard/policy";
 import { createHash } from "node:crypto";
+import { readHolders, type NodeHolders } from "./held-vfs.ts";
 
 /** A node and the report of its config daemon. */
 export interface NodeForReview {
@@ -33,6 +34,8 @@ export interface ReducedNodeState {
   /** The same PFs in the same order, with only the fields that a nicSelector can match. Empty before the first report. */
   readonly layout: readonly InterfaceStatus[];
   readonly syncStatus: string;
+  /** The pods that have the VFs. Absent if they are not known. Differs from node to node. */
+  readonly holders?: NodeHolders;
 }
 
 /**
@@ -72,7 +75,7 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
         system: system && oneSystem(system),
       }),
     });
-    return { status: reduced, layout, syncStatus };
+    return { status: reduced, layout, syncStatus, ...defined({ holders: readHolders({ ...status, interfaces }) }) };
   };
 }
 

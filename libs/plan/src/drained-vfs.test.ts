@@ -72,7 +72,7 @@ describe("the VFs that a plan takes from pods or interrupts", () => {
 
   it("are not single ones before a reboot, or if Open vSwitch is restarted", () => {
     const reboot = { interfaces: [spec(x, { numVfs: 6 })], system: { rdmaMode: "exclusive" as const } };
-    const observed = { interfaces: [pf(x)], system: { rdmaMode: "shared" as const } };
+    const observed = { interfaces: [pf(x)], system: { rdmaMode: "shared" as const, hasNetworkNamespaces: true } };
     const next = plan(reboot, observed, ownedInStatus(observed));
     expect([next.impact, vfsToDrain(next, observed)]).toEqual(["reboot", undefined]);
     const steps = [{ kind: "restart-ovs" as const }];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * vfsToDrain returns the VFs that a plan takes from pods or interrupts. Only the pods that have them must leave before the steps. It is
- * a pure function.
+ * vfsToDrain returns the VFs that a plan takes from pods or interrupts. Only the pods that have them must leave before the steps.
+ * planWithout returns what can be done before these pods have left. Both are pure functions.
  * Usage: `vfsToDrain(plan(spec, status, owned), status)` is `new Map([["0000:3b:00.0", "all"]])`.
  */
 import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
 import { addVfs, type VfSet } from "@switchyard/policy";
 import type { Plan } from "./plan.ts";
 import type { AnyPfStep } from "./steps/step-kind.ts";
+import { isBlockedBy } from "./steps/blocked-by.ts";
 import { disruptionOf, disruptsNode, isPfStep } from "./steps/step.ts";
 
 /**
@@ -31,4 +32,11 @@ export function vfsToDrain(
     }
   }
   return vfs.size === 0 ? undefined : vfs;
+}
+
+/** Returns the part of a plan that changes none of these PFs, and not the node as a whole. It must disrupt no other PF. */
+export function planWithout(whole: Plan, pfs: ReadonlySet<string>): Plan {
+  const ofPfs = whole.steps.filter((step) => isPfStep(step) && !pfs.has(step.pciAddress));
+  const ofNode = whole.steps.filter((step) => !isPfStep(step) && ofPfs.some((other) => isBlockedBy(other, step)));
+  return { ...whole, steps: [...ofNode, ...ofPfs], impact: "none", reasons: [] };
 }

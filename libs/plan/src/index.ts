@@ -4,8 +4,9 @@ export { afxdpDisruptionOf, deviceIdOf, isAway, mayDisruptDevice } from "./afxdp
 export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
 export { withExpectedFirmware } from "./firmware/firmware-demand.ts";
-export { vfsToDrain } from "./drained-vfs.ts";
+export { planWithout, vfsToDrain } from "./drained-vfs.ts";
 export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
+export { describeMove, movedVfs, type MovedVfs } from "./moved-vfs.ts";
 export { networkText } from "./bridges/bridge-uplinks.ts";
 export { shownPort } from "./bridges/plan-linux-bridges.ts";
 export { numVfsToHave } from "./pf/fewer-vfs.ts";

@@ -26,12 +26,18 @@ export interface PodChange {
   readonly text: string;
 }
 
-/** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. */
-export function simulateKubelets(transport: Transport, tell: (change: PodChange) => void): AsyncDisposable {
+/** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. Pods on the nodes of `except` have another kubelet. */
+export function simulateKubelets(
+  transport: Transport,
+  tell: (change: PodChange) => void,
+  except: readonly string[] = [],
+): AsyncDisposable {
   const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
   const ended = new Set<string | undefined>();
   cache.subscribe(({ after: pod }) => {
-    if (pod?.spec?.nodeName !== undefined && !ended.has(pod.metadata.uid)) void act(pod, pod.spec.nodeName);
+    const node = pod?.spec?.nodeName;
+    if (pod === undefined || node === undefined || except.includes(node) || ended.has(pod.metadata.uid)) return;
+    void act(pod, node);
   });
   return cache;
 

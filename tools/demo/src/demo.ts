@@ -33,6 +33,8 @@ import {
   type TestCluster,
   startPod,
   startWebhook,
+  startVfNode,
+  type VfNode,
   waitFor,
   logNodeChanges,
 } from "@switchyard/test-cluster";
@@ -47,9 +49,11 @@ interface DemoNode {
 const all = { nodes: 3, withinMs: 30_000 };
 
 /** The nodes. Each node's first port also has the alternative name "uplink0", as an administrator would set it. */
-const demoNodes: readonly DemoNode[] = [
+const vfNodeName = "worker-2";
+
+const demoNodes: readonly [DemoNode, DemoNode, DemoNode] = [
   { node: "worker-1", nic: igb("0000:01:00.0"), firstPort: "enp1s0f0" },
-  { node: "worker-2", nic: i40e("0000:3b:00.0"), firstPort: "enp59s0f0" },
+  { node: vfNodeName, nic: i40e("0000:3b:00.0"), firstPort: "enp59s0f0" },
   { node: "worker-3", nic: mlx5("0000:5e:00.0"), firstPort: "enp94s0f0np0" },
 ];
 
@@ -58,6 +62,8 @@ interface Demo {
   readonly testCluster: TestCluster;
   readonly narrator: Narrator;
   readonly kernels: ReadonlyMap<string, FakeKernel>;
+  /** worker-2, where a simulated kubelet knows which pod has which VF. */
+  readonly vfNode: VfNode;
   readonly news: NodeLog;
 }
 
@@ -68,6 +74,8 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
   await showNetworks(demo);
   await showDevicePlugin(demo);
   await showDrains(demo);
+  await showRenamedResource(demo);
+  await showDeviceDrain(demo);
   await showRenamedPort(demo);
   await showTooManyVfs(demo);
   await showRepair(demo);
@@ -80,7 +88,10 @@ async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise
   narrator.scene("Three nodes with different NICs: Intel 82576, Intel XXV710, NVIDIA ConnectX-5");
   await createOperatorConfig(testCluster);
   const kernels = new Map<string, FakeKernel>();
-  for (const demoNode of demoNodes) kernels.set(demoNode.node, await startNode(demoNode, testCluster));
+  for (const demoNode of demoNodes) {
+    if (demoNode.node !== vfNodeName) kernels.set(demoNode.node, await startNode(demoNode, testCluster));
+  }
+  const vfNode = await startNodeWithVfs(testCluster, narrator, kernels);
   const news = testCluster.use(logNodeChanges(testCluster.transport, narrator));
   await eachNode(
     news,
@@ -88,7 +99,27 @@ async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise
     "discovered",
     ({ status }) => status?.syncStatus === "Succeeded" && (status.interfaces ?? []).length > 0,
   );
-  return { testCluster, narrator, kernels, news };
+  return { testCluster, narrator, kernels, vfNode, news };
+}
+
+/** Starts worker-2, whose kubelet gives VFs to pods. */
+async function startNodeWithVfs(
+  testCluster: TestCluster,
+  narrator: Narrator,
+  kernels: Map<string, FakeKernel>,
+): Promise<VfNode> {
+  const { node, nic, firstPort } = demoNodes[1];
+  const kernel = createKernel(nic, firstPort);
+  kernels.set(node, kernel);
+  return testCluster.use(
+    await startVfNode(testCluster, {
+      node,
+      kernel,
+      tell({ text }) {
+        narrator.line(node, text);
+      },
+    }),
+  );
 }
 
 /** Creates VFs with two policies. */
@@ -134,9 +165,13 @@ async function showDevicePlugin({ testCluster, narrator, kernels }: Demo): Promi
 async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("numVfs changes from 4 to 6 while pods use the VFs: the nodes are drained one after the other");
   testCluster.use(
-    simulateKubelets(testCluster.transport, ({ node, text }) => {
-      narrator.line(node, text);
-    }),
+    simulateKubelets(
+      testCluster.transport,
+      ({ node, text }) => {
+        narrator.line(node, text);
+      },
+      [vfNodeName],
+    ),
   );
   for (const { node } of demoNodes) await startPod(testCluster.transport, `web-${node}`, node, "openshift.io/fast");
   await eventually("pods run", () => testCluster.cluster.kubectl(["wait", "--for=condition=Ready", "pods", "--all"]));
@@ -147,6 +182,52 @@ async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> 
   await testCluster.kubectl(["get", "sriovnetworknodestates"]);
   await eachNode(news, all, "6 VFs", ({ status }) => status?.interfaces?.some(({ numVfs }) => numVfs === 6) === true);
   await waitFor(testCluster, "sriovnetworknodepolicy/fast", "Ready");
+}
+
+/** Gives VFs of running pods another resource. */
+async function showRenamedResource({ testCluster, narrator, vfNode }: Demo): Promise<void> {
+  narrator.scene("worker-2: the resource lab is renamed to lab2 while pods have two of its three VFs");
+  const { transport } = testCluster;
+  await applyPolicy(testCluster, "lab", labPolicy({ numVfs: 3, resourceName: "lab" }));
+  await eventually("lab is offered", () => vfNode.offered.get("lab")?.length === 3);
+  for (const name of ["lab-a", "lab-b"]) await startPod(transport, name, vfNodeName, "openshift.io/lab");
+  await eventually("the pods have VFs", () => vfNode.vfsOf.has("lab-a") && vfNode.vfsOf.has("lab-b"));
+  await testCluster.kubectl(["patch", "sriovnetworknodepolicy", "lab", ...merge({ resourceName: "lab2" })]);
+  await eventually("the free VF is offered", () => vfNode.offered.get("lab2")?.length === 1);
+  await testCluster.kubectl(["get", "sriovnetworknodestate", vfNodeName, "-o", messageOf("DevicePluginConfigured")]);
+  for (const name of ["lab-c", "lab-d"]) await startPod(transport, name, vfNodeName, "openshift.io/lab2");
+  await eventually("the third pod has the free VF", () => vfNode.vfsOf.has("lab-c"));
+  narrator.line(vfNodeName, `lab-d waits: the VF ${vfNode.vfsOf.get("lab-a") ?? ""} is that of lab-a until it ends`);
+  await testCluster.kubectl(["delete", "pod", "lab-a", "-n", "default", "--wait=false"]);
+  await eventually("the fourth pod has a VF", () => vfNode.vfsOf.has("lab-d"), { withinMs: 30_000 });
+  narrator.line(vfNodeName, `VFs that two pods had at once: ${vfNode.sharedVfs.size}`);
+}
+
+/** Changes the VFs of one port while pods have VFs of two. */
+async function showDeviceDrain({ testCluster, narrator, vfNode, news }: Demo): Promise<void> {
+  narrator.scene(
+    "worker-2: numVfs of the second port changes: only its pods are evicted, and the node stays schedulable",
+  );
+  await startPod(testCluster.transport, "web", vfNodeName, "openshift.io/fast");
+  await eventually("the pod of the first port runs", () => vfNode.vfsOf.has("web"));
+  await testCluster.kubectl(["get", "pods", "-n", "default", "--field-selector", `spec.nodeName=${vfNodeName}`]);
+  await testCluster.kubectl(["patch", "sriovnetworknodepolicy", "lab", ...merge({ numVfs: 4 })]);
+  await eventually("four VFs are offered", () => vfNode.offered.get("lab2")?.length === 4, { withinMs: 60_000 });
+  await testCluster.kubectl(["get", "pods", "-n", "default", "--field-selector", `spec.nodeName=${vfNodeName}`]);
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "lab"]);
+  await testCluster.kubectl(["delete", "pod", "web", "-n", "default", "--wait=false"]);
+  await eachNode(news, all, "configured", ({ status }) => status?.syncStatus === "Succeeded");
+}
+
+/** A policy for the second port of worker-2. */
+function labPolicy(rest: { readonly numVfs: number; readonly resourceName: string }) {
+  const nodeSelector = { "kubernetes.io/hostname": vfNodeName };
+  return { ...spec({ pfNames: ["enp59s0f1"] }, rest), nodeSelector };
+}
+
+/** The arguments of `kubectl patch` for fields of a spec. */
+function merge(fields: object): readonly string[] {
+  return ["--type=merge", "-p", JSON.stringify({ spec: fields })];
 }
 
 /** Selects a port by a name that no port has yet. */
@@ -227,12 +308,17 @@ async function startAdmission(testCluster: TestCluster, narrator: Narrator): Pro
 /** Creates the Node object and the fake kernel, and starts the config daemon as a process. */
 async function startNode({ node, nic, firstPort }: DemoNode, testCluster: TestCluster): Promise<FakeKernel> {
   await createNode(testCluster, node);
-  const kernel = createFakeKernel({ nics: [nic], setNumVfsMs: 300 });
-  kernel.addAltName(firstPort, "uplink0");
+  const kernel = createKernel(nic, firstPort);
   const socket = join(testCluster.directory, `${node}.sock`);
   testCluster.use(await serveFakeKernel(kernel, socket));
   const args = ["--node-name", node, "--kernel-socket", socket];
   testCluster.start(node, "apps/config-daemon/src/testing/fake-node.ts", args);
+  return kernel;
+}
+
+function createKernel(nic: FakeNic, firstPort: string): FakeKernel {
+  const kernel = createFakeKernel({ nics: [nic], setNumVfsMs: 300 });
+  kernel.addAltName(firstPort, "uplink0");
   return kernel;
 }
 

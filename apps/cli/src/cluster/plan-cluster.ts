@@ -3,16 +3,19 @@
 import { drainRequests, type DrainNeed, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import {
   describeAfxdpStep,
+  describeMove,
   describeProblem,
   describeStep,
   drainNeedOf,
   isConverged,
+  movedVfs,
   ownedInStatus,
   plan,
   vfsToDrain,
   withExpectedFirmware,
   type AfxdpStep,
   type Impact,
+  type MovedVfs,
   type Step,
 } from "@switchyard/plan";
 import { createRules, firmwarePolicyOf, withOwnership, type VfSet } from "@switchyard/policy";
@@ -29,6 +32,8 @@ export interface PrintedNodePlan {
   readonly steps: readonly ((Step | AfxdpStep) & { readonly text: string })[];
   /** PCI addresses of PFs with further steps, which are known after the card was reset or the node rebooted. Absent if there are none. */
   readonly waiting?: readonly string[];
+  /** VFs that get another resource when their pods end. Absent if there are none. */
+  readonly moves?: readonly (MovedVfs & { readonly text: string })[];
   readonly reasons: readonly { readonly field: string; readonly text: string }[];
   /**
    * VFs whose pods leave, while the node stays schedulable: "0000:3b:00.0" are all of a PF, "0000:3b:00.0#2-5" four. Absent if all pods
@@ -105,6 +110,7 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
       }
       const reboot = reboots.get(name);
       const rebootReasons = reboot === undefined ? [] : [{ field: "spec.ovnHardwareOffload", text: reboot }];
+      const moves = planned.impact === "reboot" ? [] : movedVfs(spec, status, vfsToDrain(planned, status));
       const nodePlan: PrintedNodePlan = {
         node: name,
         impact: reboot !== undefined ? "reboot" : planned.impact === "none" ? afxdp.impact : planned.impact,
@@ -113,6 +119,7 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
           ...afxdp.steps.map((step) => ({ ...step, text: describeAfxdpStep(step) })),
         ],
         ...(planned.waiting !== undefined && planned.steps.length > 0 && { waiting: planned.waiting }),
+        ...(moves.length > 0 && { moves: moves.map((move) => ({ ...move, text: describeMove(move) })) }),
         reasons: [
           ...[...planned.reasons, ...afxdp.reasons].map(({ field, text }) => ({ field, text })),
           ...rebootReasons,

@@ -15,9 +15,9 @@ const maxNames = 10;
 
 /** The plan of one node. */
 export function planText(plan: PrintedNodePlan, colours: Colours): string {
-  const { node, impact, steps, reasons, pods, converged } = plan;
+  const { node, impact, steps, reasons, pods, converged, moves = [] } = plan;
   const title = colours.bold(`${node}:`);
-  if (steps.length === 0 && impact !== "reboot")
+  if (steps.length === 0 && impact !== "reboot" && moves.length === 0)
     return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
   const signs = steps.map(signOf);
   const count = (sign: StepSign): number => signs.filter((one) => one === sign).length;
@@ -32,9 +32,7 @@ export function planText(plan: PrintedNodePlan, colours: Colours): string {
   return [
     title,
     ...lines,
-    ...waitingLine(plan).flatMap((line) =>
-      wrap(line, width - 4).map((part, at) => `  ${at === 0 ? "…" : " "} ${part}`),
-    ),
+    ...laterLines(plan).flatMap((line) => wrap(line, width - 4).map((part, at) => `  ${at === 0 ? "…" : " "} ${part}`)),
     "",
     `  Impact: ${paintImpact(impact, colours)}`,
     ...reasonLines,
@@ -61,11 +59,13 @@ export function summaryText(summary: PlanSummary, colours: Colours): string {
   return `${colours.bold("Plan:")} ${counted}: ${parts.join(", ")}.${evicted}\n`;
 }
 
-/** What is not in the steps yet; empty if they are complete. */
-export function waitingLine({ waiting = [], impact }: PrintedNodePlan): readonly string[] {
-  if (waiting.length === 0) return [];
+/** What happens after the steps, or without any; empty if nothing does. */
+export function laterLines({ moves = [], waiting = [], impact }: PrintedNodePlan): readonly string[] {
   const event = impact === "reboot" ? "the reboot" : "the reset of the card";
-  return [`further steps on ${waiting.join(", ")}, known after ${event}`];
+  return [
+    ...moves.map(({ text }) => printable(text)),
+    ...(waiting.length === 0 ? [] : [`further steps on ${waiting.join(", ")}, known after ${event}`]),
+  ];
 }
 
 type KnownPods = Pick<PrintedNodePlan, "drainedVfs"> & { readonly pods: NonNullable<PrintedNodePlan["pods"]> };

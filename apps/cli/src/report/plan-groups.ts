@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** planGroups puts nodes with the same steps together, because most nodes of a fleet have the same cards. */
 import type { PrintedNodePlan } from "../cluster/plan-cluster.ts";
-import { podSentences, signOf, waitingLine } from "../output/plan-text.ts";
+import { laterLines, podSentences, signOf } from "../output/plan-text.ts";
 import { pageText } from "../text.ts";
 import type { PlanGroup } from "./report.ts";
 
@@ -9,9 +9,11 @@ const order: readonly string[] = ["reboot", "drain", "none"];
 
 /** Nodes that change: reboots first, then drains. */
 export function planGroups(plans: readonly PrintedNodePlan[]): readonly PlanGroup[] {
-  const changing = plans.filter(({ steps, impact }) => steps.length > 0 || impact === "reboot");
-  const groups = Map.groupBy(changing, ({ impact, steps, waiting, reasons }) =>
-    JSON.stringify([impact, steps.map(({ text }) => text), waiting, reasons]),
+  const changing = plans.filter(
+    ({ steps, impact, moves }) => steps.length > 0 || impact === "reboot" || moves !== undefined,
+  );
+  const groups = Map.groupBy(changing, ({ impact, steps, waiting, moves, reasons }) =>
+    JSON.stringify([impact, steps.map(({ text }) => text), waiting, moves, reasons]),
   );
   return [...groups.values()]
     .flatMap((same): readonly PlanGroup[] => {
@@ -24,7 +26,7 @@ export function planGroups(plans: readonly PrintedNodePlan[]): readonly PlanGrou
           impact,
           steps: [
             ...steps.map((step) => ({ sign: signOf(step), text: pageText(step.text) })),
-            ...waitingLine(first).map((text) => ({ sign: "…", text: pageText(text) })),
+            ...laterLines(first).map((text) => ({ sign: "…", text: pageText(text) })),
           ],
           reasons: reasons.map(({ field, text }) => ({ field: pageText(field), text: pageText(text) })),
           pods: podLines(same),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createDrainControl is the drain handshake of one pass over the SR-IOV devices of a node. */
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { drainNeedOf, vfsToDrain, type Plan } from "@switchyard/plan";
+import { drainNeedOf, planWithout, vfsToDrain, type Plan } from "@switchyard/plan";
+import { hasVf, holderOf, type HeldVfs, type VfSet } from "@switchyard/policy";
 import type { Observation } from "../observe/observe.ts";
 import type { DrainDemand } from "./drain-demand.ts";
-import { isDrainedFor, nextRequest, requestOf } from "./drain-request.ts";
+import { isDrainBegun, isDrainedFor, nextRequest, requestOf } from "./drain-request.ts";
 import { isRequestOver, type DrainChange, type PassDrain } from "./run-rounds.ts";
 import type { RunningSteps } from "./running-steps.ts";
 
@@ -46,7 +47,8 @@ export function createDrainControl(state: SriovNetworkNodeState, deps: DrainCont
         // Steps that disrupt no pod need not wait for the drain of others. The echo of a withdrawal starts another pass.
         if (isWithdrawn) return { mustWait: isBlocking };
         const change = wasWithdrawn ? "withdraw" : { request: nextRequest(needed, state, vfs), vfs };
-        return { mustWait: isBlocking, change };
+        const waiting = vfs && pfsThatWait(vfs, isDrainBegun(state, vfs) ? found : undefined);
+        return { mustWait: isBlocking, change, ...(waiting && { ready: planWithout(next, waiting) }) };
       }
       // A request that the node does not need, or no longer needs, makes other nodes wait: the policy changed, drains were
       // disabled, or the remaining steps disrupt no pod (sriov-operator.md M-52). The request stays while a step of it hangs: the
@@ -61,4 +63,17 @@ export function createDrainControl(state: SriovNetworkNodeState, deps: DrainCont
     },
     keepsRequest: () => isUnmerged && !isWithdrawn,
   };
+}
+
+/**
+ * Returns the PFs whose VFs must not change yet. While the drain runs, no pod can get a VF of it. A PF of which no pod has such a VF
+ * does not wait for the pods of other PFs, which a PodDisruptionBudget may protect for hours. `found` is undefined before the drain runs.
+ */
+function pfsThatWait(vfs: VfSet, found: HeldVfs | undefined): ReadonlySet<string> {
+  const pfs = new Set(vfs.keys());
+  for (const { pciAddress, Vfs = [] } of found?.interfaces ?? []) {
+    const isFree = Vfs.every((vf) => !hasVf(vfs, pciAddress, vf.vfID) || holderOf(found ?? {}, vf) === "free");
+    if (isFree) pfs.delete(pciAddress);
+  }
+  return pfs;
 }

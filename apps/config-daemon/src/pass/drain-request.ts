@@ -49,6 +49,11 @@ export function isDrainedFor(needed: DrainNeed, state: Handshake, vfs?: VfSet): 
   return answerOf(state) === "DrainComplete" && asksFor(needed, state, vfs);
 }
 
+/** Reports whether pods that have these VFs are being evicted. */
+export function isDrainBegun(state: Handshake, vfs: VfSet): boolean {
+  return answerOf(state) === "Draining" && asksFor("Drain_Required", state, vfs) && drainedVfs(state) !== undefined;
+}
+
 /** Reports whether the request is about `needed` and at least these VFs. */
 function asksFor(needed: DrainNeed, state: Handshake, vfs: VfSet | undefined): boolean {
   const request = requestOf(state);
@@ -96,8 +101,9 @@ export async function requestDrain(
     if (!isWritten) await requestOnState("Idle", state, transport, signal);
     return;
   }
-  // A request that is written keeps its VFs.
   if (!isWritten) await requestOnState(request, state, transport, signal, vfs);
+  // VFs that no pod had may be changed already, and are offered again. The operator completes the drain for the others.
+  else if (vfs !== undefined && drainedVfs(state) !== undefined) await announceVfs(vfs, state, transport, signal);
   // Costs one request per pass while the daemon waits. It writes nothing if the annotation is the same.
   await writeOnNode(request, state, transport, signal);
 }

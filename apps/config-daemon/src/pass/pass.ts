@@ -5,9 +5,8 @@
  */
 import { sriovNetworkNodeStates, type DrainRequest, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { isKubeError, type Transport } from "@switchyard/kube";
+import type { Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
-import type { HeldVfs, VfSet } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
 import type { FirmwareReader } from "../observe/firmware/firmware-reader.ts";
@@ -15,17 +14,11 @@ import type { DaemonMetrics } from "../report/daemon-metrics.ts";
 import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
-import {
-  announceVfs,
-  requestDrain,
-  requestOf,
-  setDrainer,
-  withdrawRequest,
-  type DrainCarrier,
-} from "./drain-request.ts";
+import { requestOf, setDrainer, withdrawRequest } from "./drain-request.ts";
 import type { MainLoop } from "./main-loop.ts";
 import { createRetries, type PassOutcome } from "./retries.ts";
-import type { Preparation, WithheldVfs } from "./withheld-vfs.ts";
+import type { WithheldVfs } from "./withheld-vfs.ts";
+import { writeRequest } from "./write-request.ts";
 
 export interface PassDeps extends Pick<
   ConfigureDeps,
@@ -103,14 +96,15 @@ export function createPass(deps: PassDeps): Pass {
       state,
       {
         ...deps,
-        async requestDrain({ request, vfs }, found) {
-          const isPrepared = vfs !== undefined && request === "Drain_Required" && requestOf(state) !== request;
-          const preparation = isPrepared ? await prepare(vfs, found, carrier, stop) : "ready";
-          if (preparation === "wait") return;
-          deps.onDrainRequest?.(request, state);
-          const withheld = preparation === "ready" ? vfs : undefined;
-          await requestDrain(request, carrier, deps.transport, stop, withheld);
-        },
+        requestDrain: (change, found) =>
+          writeRequest(change, {
+            carrier,
+            found,
+            transport: deps.transport,
+            withheldVfs: deps.withheldVfs,
+            onRequest: (request) => deps.onDrainRequest?.(request, state),
+            signal: stop,
+          }),
         withdrawRequest() {
           deps.withheldVfs?.forget();
           if (requestOf(state) !== "Idle") deps.onDrainRequest?.("Idle", state);
@@ -133,20 +127,6 @@ export function createPass(deps: PassDeps): Pass {
       },
       stop,
     );
-  }
-
-  /** Announces the VFs of a drain before it is requested. */
-  async function prepare(vfs: VfSet, found: HeldVfs, carrier: DrainCarrier, stop: AbortSignal): Promise<Preparation> {
-    const { withheldVfs, transport } = deps;
-    if (withheldVfs === undefined || found.holders === undefined) return "impossible";
-    try {
-      await announceVfs(vfs, carrier, transport, stop);
-    } catch (error) {
-      // An operator of an older release does not allow the daemon to write the annotation.
-      if (isKubeError(error, "Forbidden", "Invalid")) return "impossible";
-      throw error;
-    }
-    return withheldVfs.prepare(vfs, found, stop);
   }
 
   function onStep(step: Step, failure: StepFailure | undefined): void {

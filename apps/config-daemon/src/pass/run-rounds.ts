@@ -36,11 +36,13 @@ export interface FailedStep<OneStep> {
 }
 
 /** What must happen to the drain of the node before the steps of a plan. */
-export interface DrainDecision {
+export interface DrainDecision<Next> {
   /** Whether the steps must wait until the node is drained. */
   readonly mustWait: boolean;
   /** Absent if the request stays as it is. */
   readonly change?: DrainChange;
+  /** The part of the plan that need not wait; absent if all must wait. */
+  readonly ready?: Next;
 }
 
 /** A request to write, with the VFs whose pods must leave; without VFs, it is about all of the node. Or the node's request is withdrawn. */
@@ -49,7 +51,7 @@ export type DrainChange = { readonly request: DrainRequest; readonly vfs?: VfSet
 /** The drain of the node, as a pass sees it. */
 export interface PassDrain<Next, Found = unknown> {
   /** Decides about the drain for the steps of `next`. It changes nothing. */
-  decide(next: Next, round: number, found: Found): DrainDecision;
+  decide(next: Next, round: number, found: Found): DrainDecision<Next>;
   /** Writes the change of a decision that was made for `found`. Rejects with KubeError. */
   write(change: DrainChange, found: Found): Promise<void>;
   /** Reports whether a request stays that the node may not need, because the spec is not merged yet. */
@@ -116,14 +118,16 @@ export async function runRounds<OneStep, Found, Next extends RoundPlan<OneStep>>
       await report({ kind: "failed", failures: [{ message: planned.error }], problems: [] }, found);
       return "retry";
     }
-    const next = planned.value;
-    const { steps, problems, reasons } = next;
+    const whole = planned.value;
     if (signal.aborted && round > 1) {
       // The daemon stops between two rounds. The status must show the changes that were made, because the next daemon may
       // start much later.
-      await report(phaseOf(next), found);
+      await report(phaseOf(whole), found);
       signal.throwIfAborted();
     }
+    const { mustWait, change, ready } = drain.decide(whole, round, found);
+    const next = mustWait && ready !== undefined ? ready : whole;
+    const { steps, problems } = next;
     const repeated = steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
     if (repeated.length > 0 || round > maxRounds) {
       const failures = (repeated.length > 0 ? repeated : steps).map((step) => withoutEffect(step, rounds.describe));
@@ -131,21 +135,20 @@ export async function runRounds<OneStep, Found, Next extends RoundPlan<OneStep>>
       await report({ kind: "failed", failures, problems }, found);
       return "retry";
     }
-    const { mustWait, change } = drain.decide(next, round, found);
-    if (mustWait) await report({ kind: "waiting-for-drain", reasons }, found);
+    if (mustWait) await report({ kind: "waiting-for-drain", reasons: whole.reasons }, found);
     if (change !== undefined) await drain.write(change, found);
-    if (mustWait) return "waiting";
+    if (mustWait && (ready === undefined || steps.length === 0)) return "waiting";
 
     const owned = await ownAndReport(next, found, rounds);
     if (owned === undefined) return "retry";
     if (owned.isOutdated) continue;
-    const whole = { ...next, problems: [...problems, ...owned.problems] };
+    const withProblems = { ...next, problems: [...problems, ...owned.problems] };
     if (steps.length === 0) {
-      await report(phaseOf(whole), found);
+      await report(phaseOf(withProblems), found);
       if (owned.problems.length > 0) return "retry"; // No event tells that a disk or udev works again.
       return drain.keepsRequest() ? "unmerged" : "settled";
     }
-    const applied = await applyAndReport(whole, found, rounds);
+    const applied = await applyAndReport(withProblems, found, rounds);
     if (applied === undefined) return "retry";
     done = applied;
   }

@@ -4,7 +4,7 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { systemKernelClock } from "@switchyard/host/testing";
 import type { Step } from "@switchyard/plan";
-import type { FirmwarePolicy } from "@switchyard/policy";
+import { formatVfSet, type FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createConnectivityGuard, type ConnectivityGuard } from "../guard/connectivity-guard.ts";
@@ -65,6 +65,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const shown: Found[] = [];
   const boots: (string | undefined)[] = [];
   const requests: string[] = [];
+  const requestedVfs: (string | undefined)[] = [];
   const planned: number[] = [];
   const applied: boolean[] = [];
   const { nowMs } = systemKernelClock;
@@ -124,6 +125,8 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
     planned,
     applied,
     requests,
+    /** The VFs of each request; undefined for one of the node. */
+    requestedVfs,
     /** The error in the last report. */
     error: () => phases.slice(-1).map(errorOf).join(),
     /** The system settings of the last report. */
@@ -163,8 +166,9 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
             onStep(step);
           },
           onApplied: ({ isDone }) => applied.push(isDone),
-          requestDrain({ request }) {
+          requestDrain({ request, vfs }) {
             requests.push(request);
+            requestedVfs.push(vfs && formatVfSet(vfs));
             return Promise.resolve();
           },
           withdrawRequest() {

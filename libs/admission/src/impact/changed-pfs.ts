@@ -3,7 +3,7 @@
  * changedPfs compares two specs of a node and returns the PFs whose configuration differs, reduced to what differs.
  */
 import type { InterfaceSpec, SriovNetworkNodeStateSpec, VfGroup } from "@switchyard/api";
-import { parseVfRange } from "@switchyard/policy";
+import { includesVf, parseVfRange } from "@switchyard/policy";
 
 export interface ChangedPf {
   /**
@@ -36,6 +36,34 @@ export function changedPfs(
       changed.set(pciAddress, was.pfText === willBe.pfText ? changedGroups(was, willBe) : wholePf(was, willBe));
   }
   return changed;
+}
+
+/** VFs that get another resource. */
+export interface VfMove {
+  readonly from: string;
+  readonly to: string;
+  readonly vfs: readonly VfIds[];
+}
+
+/** Returns the VFs that belong to a resource before and after the change, but not to the same one. */
+export function movesOf({ before, after, ranges }: ChangedPf): readonly VfMove[] {
+  const moved = ranges.flatMap((range) => {
+    const [from, to] = [resourceAt(before, range.first), resourceAt(after, range.first)];
+    return from === "" || to === "" || from === to ? [] : [{ from, to, range }];
+  });
+  const byNames = Map.groupBy(moved, ({ from, to }) => `${from} ${to}`);
+  return [...byNames.values()].flatMap((same) => {
+    const [first] = same;
+    return first === undefined ? [] : [{ from: first.from, to: first.to, vfs: same.map(({ range }) => range) }];
+  });
+}
+
+function resourceAt(spec: InterfaceSpec | undefined, vfId: number): string {
+  const group = groupsOf(spec).find(({ vfRange = "" }) => {
+    const range = parseVfRange(vfRange);
+    return range.ok && includesVf(range.value, vfId);
+  });
+  return group?.resourceName ?? "";
 }
 
 /** The configuration of one PF. */

@@ -10,6 +10,8 @@ import type { ClusterView } from "../cluster-view.ts";
 import type { ClusterImpact, GroupImpact, PfChange } from "./impact.ts";
 import { countNodes, namesOf } from "../node-groups.ts";
 import { cutLine, listNames } from "../finding.ts";
+import { holdersIn } from "../held-vfs.ts";
+import type { VfMove } from "./changed-pfs.ts";
 
 /** As many warnings as kubectl can show without hiding the result of the command. */
 export const maxWarnings = 10;
@@ -24,14 +26,15 @@ export interface WarningOptions {
   readonly maxLines?: number;
 }
 
-/** Returns at most `maxLines` lines, and none if the change drains or reboots no node and can be applied. */
+/** Returns at most `maxLines` lines, and none if the change drains or reboots no node, delays nothing, and can be applied. */
 export function impactWarnings(impact: ClusterImpact, options: WarningOptions): readonly string[] {
   const { disableDrain, podsOn, maxLines = maxWarnings } = options;
-  const lines = [...mergeChanges(impact.groups)]
-    .sort((a, b) => severity[b.impact] - severity[a.impact])
-    .flatMap((change) => describeChange(change, podsOn));
+  const merged = [...mergeChanges(impact.groups)].sort((a, b) => severity[b.impact] - severity[a.impact]);
+  const moves = merged.flatMap(describeMoves);
+  const lines = merged.flatMap((change) => describeChange(change, podsOn));
   const summary = describeSummary(impact);
-  if (summary === undefined) return [];
+  if (summary === undefined) return moves.slice(0, maxLines).map((line) => cutLine(line, maxWarningLength));
+  lines.push(...moves);
   if (disableDrain && impact.groups.some((group) => group.impact === "drain")) {
     lines.unshift(
       "nodes are not drained because spec.disableDrain is set in SriovOperatorConfig/default: running pods lose their VFs",
@@ -54,6 +57,8 @@ interface MergedChange {
   readonly problems: readonly string[];
   readonly pciAddresses: readonly string[];
   readonly groups: readonly GroupImpact[];
+  /** Those of one of the PFs. */
+  readonly moves: readonly VfMove[];
 }
 
 /** Counts the nodes that are drained, rebooted or cannot be changed, and those that were not evaluated. */
@@ -86,13 +91,47 @@ function describeChange(change: MergedChange, podsOn: ClusterView["podsOn"]): re
   const lines = problems.map((problem) => `cannot be applied ${where}: ${problem}`);
   if (summary === "" || impact === "none") return lines;
   const what = `reconfigures ${listNames(pciAddresses, 2)} (${summary}) ${where}`;
-  const users = podsOn === undefined ? describeVfsInUse(change) : describePods(change, podsOn);
+  const users =
+    describeHolders(change) ?? (podsOn === undefined ? describeVfsInUse(change) : describePods(change, podsOn));
   // If the line is too long, name fewer nodes: the number of pods matters more.
   const wordings = [3, 2, 1, 0].map((most) => {
     const listed = listNames(names, most);
     return impact === "reboot" ? `${what}: reboots ${listed}${users}` : `${what}: drains ${listed}${users}`;
   });
   return [wordings.find((line) => line.length <= maxWarningLength) ?? wordings[0] ?? what, ...lines];
+}
+
+/** "moves 2 VFs of 0000:3b:00.0 from lab to lab2 on w1 when their pods end"; empty if pods have none of them, or are not known. */
+function describeMoves({ pciAddresses, groups, moves }: MergedChange): readonly string[] {
+  return moves.flatMap(({ from, to, vfs }) => {
+    const held = groups.flatMap(({ group }) =>
+      group.nodes.flatMap(({ name, state }) => {
+        const { holders } = state ?? {};
+        const count = holders === undefined ? 0 : pciAddresses.flatMap((pf) => holdersIn(holders, pf, vfs)).length;
+        return count > 0 ? [{ name, count }] : [];
+      }),
+    );
+    const count = held.reduce((sum, one) => sum + one.count, 0);
+    if (count === 0) return [];
+    const [first] = held;
+    const where = held.length === 1 ? `on ${first?.name ?? ""}` : `on ${held.length} nodes`;
+    const which = `of ${listNames(pciAddresses, 2)} from ${from} to ${to} ${where}`;
+    return [count === 1 ? `moves 1 VF ${which} when its pod ends` : `moves ${count} VFs ${which} when their pods end`];
+  });
+}
+
+/** As describePods(), by the pods that have the VFs; undefined if they are not known on each node. */
+function describeHolders({ pciAddresses, groups }: MergedChange): string | undefined {
+  let pods = 0;
+  for (const { group, changes } of groups) {
+    const own = changes.filter(({ pciAddress }) => pciAddress !== undefined && pciAddresses.includes(pciAddress));
+    for (const { state } of group.nodes) {
+      const { holders } = state ?? {};
+      if (holders === undefined) return undefined;
+      pods += new Set(own.flatMap(({ pciAddress = "", vfs }) => holdersIn(holders, pciAddress, vfs))).size;
+    }
+  }
+  return describeCount(pods);
 }
 
 /** "; 12 pods use these VFs": pods that request a resource of the PFs or were allocated one of their VFs. */
@@ -106,6 +145,10 @@ function describePods({ pciAddresses, groups }: MergedChange, podsOn: NonNullabl
       pods += podsOn(name).filter((use) => usesVfs(use, resources, pciAddresses)).length;
     }
   }
+  return describeCount(pods);
+}
+
+function describeCount(pods: number): string {
   if (pods === 0) return "; no pods use these VFs";
   return pods === 1 ? "; 1 pod uses these VFs" : `; ${pods} pods use these VFs`;
 }
@@ -149,8 +192,8 @@ function mergeChanges(groups: readonly GroupImpact[]): Iterable<MergedChange> {
   const keys = new Map<PfChange, string>();
   for (const [index, group] of groups.entries()) {
     for (const change of group.changes) {
-      const { pciAddress, summary, impact, problems } = change;
-      const key = keys.get(change) ?? JSON.stringify([pciAddress, summary, impact, problems]);
+      const { pciAddress, summary, impact, problems, moves } = change;
+      const key = keys.get(change) ?? JSON.stringify([pciAddress, summary, impact, problems, moves]);
       keys.set(change, key);
       const entry = byChange.get(key) ?? { change, groups: [], indexes: "" };
       entry.groups.push(group);
@@ -160,9 +203,9 @@ function mergeChanges(groups: readonly GroupImpact[]): Iterable<MergedChange> {
   }
   const merged = new Map<string, MergedChange & { readonly pciAddresses: string[] }>();
   for (const { change, groups: affected, indexes } of byChange.values()) {
-    const { summary, impact, problems, pciAddress } = change;
-    const key = JSON.stringify([summary, impact, problems, indexes]);
-    const entry = merged.get(key) ?? { summary, impact, problems, pciAddresses: [], groups: affected };
+    const { summary, impact, problems, pciAddress, moves } = change;
+    const key = JSON.stringify([summary, impact, problems, moves, indexes]);
+    const entry = merged.get(key) ?? { summary, impact, problems, pciAddresses: [], groups: affected, moves };
     if (pciAddress !== undefined) entry.pciAddresses.push(pciAddress);
     merged.set(key, entry);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodePolicySpec } from "@switchyard/api";
 import type { PodUse } from "@switchyard/policy";
 import { admit } from "../admit.ts";
 import type { ClusterView } from "../cluster-view.ts";
@@ -83,6 +84,54 @@ describe("the warnings of a change", () => {
     expect(warnings).toEqual([
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on worker-1: drains worker-1; 3 VFs are in use by pods",
     ]);
+  });
+
+  describe("where the pods that have VFs are known", () => {
+    const holder = (name: string) => {
+      return { namespace: "apps", name, via: "device-plugin" as const, resource: "openshift.io/p1res", since: "" };
+    };
+    /** A node on which pods have these VFs, by index. */
+    const held = (name: string, holders: Readonly<Record<number, string>>, known = true) => {
+      const Vfs = vfs(8).map((vf) => ({ ...vf, ...(holders[vf.vfID] && { holder: holder(holders[vf.vfID] ?? "") }) }));
+      return node(name, [{ ...eight, Vfs }], { holders: { known } });
+    };
+    const warningsOf = (next: Partial<SriovNetworkNodePolicySpec>, nodes: ClusterView["nodes"]) =>
+      admit(update(old, policy("p1", next)), view({ nodes, policies: [old], podsOn: () => [] }), stoppedClock).warnings;
+
+    it("count these pods, each once, whatever they request", () => {
+      const nodes = [held("w1", { 0: "a", 1: "a", 5: "b" }), held("w2", { 7: "c" })];
+      expect(warningsOf({ numVfs: 16 }, nodes)).toEqual([
+        "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 2 nodes: drains w1, w2; 3 pods use these VFs",
+      ]);
+      expect(warningsOf({ numVfs: 16 }, [held("w1", {})])[0]).toMatch(/; no pods use these VFs$/);
+    });
+
+    it("count only the pods of the VFs that change", () => {
+      const [first, last] = ["ens1f0#0-5", "ens1f0#6-7"].map((name) => ({ nicSelector: { pfNames: [name] } }));
+      const [fast, user] = [policy("fast", first), policy("user", last)];
+      const nodes = [held("w1", { 0: "a", 6: "b", 7: "b" })];
+      const change = update(user, policy("user", { ...last, deviceType: "vfio-pci" }));
+      const { warnings } = admit(change, view({ nodes, policies: [fast, user] }), stoppedClock);
+      expect(warnings).toEqual([
+        "reconfigures 0000:3b:00.0 (2 VFs bound to vfio-pci) on w1: drains w1; 1 pod uses these VFs",
+      ]);
+    });
+
+    it("name VFs that change their resource when their pods end", () => {
+      const nodes = [held("w1", { 0: "a", 1: "b" })];
+      expect(warningsOf({ resourceName: "lab2" }, nodes)).toEqual([
+        "moves 2 VFs of 0000:3b:00.0 from p1res to lab2 on w1 when their pods end",
+      ]);
+      expect(warningsOf({ resourceName: "lab2" }, [held("w1", { 3: "a" }), held("w2", {})])).toEqual([
+        "moves 1 VF of 0000:3b:00.0 from p1res to lab2 on w1 when its pod ends",
+      ]);
+      expect(warningsOf({ resourceName: "lab2" }, [held("w1", {})])).toEqual([]);
+    });
+
+    it("fall back to the resources that pods request if holders are not known on a node", () => {
+      const nodes = [held("w1", { 0: "a" }), held("w2", {}, false)];
+      expect(warningsOf({ numVfs: 16 }, nodes)[0]).toMatch(/; no pods use these VFs$/);
+    });
   });
 
   it("describe a deletion by the config daemon's own plan", () => {

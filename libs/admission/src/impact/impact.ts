@@ -4,7 +4,15 @@
  * the config daemons do, before and after the change, and returns the difference.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { ownedInStatus, plan, withExpectedFirmware, type Impact, type Plan, type Step } from "@switchyard/plan";
+import {
+  ownedInStatus,
+  plan,
+  vfsToDrain,
+  withExpectedFirmware,
+  type Impact,
+  type Plan,
+  type Step,
+} from "@switchyard/plan";
 import {
   createRules,
   firmwarePolicyOf,
@@ -15,7 +23,7 @@ import {
   type Rules,
 } from "@switchyard/policy";
 import type { AdmissionCache } from "../policy-context.ts";
-import { changedPfs, type ChangedPf } from "./changed-pfs.ts";
+import { changedPfs, movesOf, type ChangedPf, type VfIds, type VfMove } from "./changed-pfs.ts";
 import type { ClusterView } from "../cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
 import type { ReducedNodeState } from "../node-for-review.ts";
@@ -38,6 +46,10 @@ export interface PfChange {
   readonly impact: Impact;
   /** Resources to which the PF's VFs belonged before the change. */
   readonly resources: readonly string[];
+  /** The VFs of the PF that the change takes from pods or interrupts, with those that get the same configuration. Absent if they are all. */
+  readonly vfs?: readonly VfIds[];
+  /** VFs that get another resource and are not drained: a pod that has such a VF keeps it, and nobody else gets it. */
+  readonly moves: readonly VfMove[];
   /** Parts of the change that cannot be applied, such as "9 VFs requested, but 0000:01:00.0 supports 7". */
   readonly problems: readonly string[];
 }
@@ -163,21 +175,31 @@ function comparePlans({ before, after, changed }: MergedSpecs, status: ReducedNo
   const pending = plan({ ...before, interfaces: pfs.flatMap((pf) => pf.before ?? []) }, status, owned);
   const next = plan({ ...after, interfaces: pfs.flatMap((pf) => pf.after ?? []) }, status, owned);
   const added = addedIn(next, pending);
+  const vfs = vfsToDrain(next, status);
   const changes = [...changed].map(([pciAddress, pf]): PfChange => {
     const ofPf = <Item>(items: readonly Item[]) => items.filter((item) => pfOf(item) === pciAddress);
     const reasons = ofPf(added.reasons);
+    const drained = withSameRange(vfs?.get(pciAddress) ?? "all", pf.ranges);
     return {
       pciAddress,
       summary: describePfSteps(ofPf(added.steps), reasons),
       impact: reasons.length > 0 ? next.impact : "none",
       resources: (pf.before?.vfGroups ?? []).flatMap(({ resourceName }) => resourceName ?? []),
+      ...(drained !== "all" && { vfs: drained }),
+      moves: reasons.length > 0 ? [] : movesOf(pf),
       problems: ofPf(added.problems).map(({ message }) => message),
     };
   });
   // Problems that belong to no PF.
   const general = added.problems.filter((problem) => problem.pciAddress === undefined).map(({ message }) => message);
-  if (general.length > 0) changes.push({ summary: "", impact: "none", resources: [], problems: general });
+  if (general.length > 0) changes.push({ summary: "", impact: "none", resources: [], moves: [], problems: general });
   return { impact: added.reasons.length > 0 ? next.impact : "none", changes };
+}
+
+/** Equal fingerprints say only how many VFs of a range are in which state, so all VFs of the range count. */
+function withSameRange(vfs: ReadonlySet<number> | "all", ranges: readonly VfIds[]): readonly VfIds[] | "all" {
+  if (vfs === "all") return vfs;
+  return ranges.filter(({ first, last }) => [...vfs].some((id) => first <= id && id <= last));
 }
 
 /** The steps, reasons and problems that the change adds. Those of the pending plan exist without it. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Builders of objects for tests. Each one returns a valid object with the fields that the test sets. */
+import { defined } from "@switchyard/api";
 import type {
+  HoldersStatus,
   InterfaceStatus,
   SriovNetwork,
   SriovNetworkNodePolicy,
@@ -68,7 +70,13 @@ export function node(
     labels = {},
     syncStatus = "Succeeded",
     system = {},
-  }: { readonly labels?: NodeForReview["labels"]; readonly syncStatus?: string; readonly system?: SystemStatus } = {},
+    holders,
+  }: {
+    readonly labels?: NodeForReview["labels"];
+    readonly syncStatus?: string;
+    readonly system?: SystemStatus;
+    readonly holders?: HoldersStatus;
+  } = {},
 ): NodeForReview {
   return {
     name,
@@ -78,7 +86,9 @@ export function node(
       "kubernetes.io/hostname": name,
       ...labels,
     },
-    ...(pfs.length > 0 ? { state: readState({ status: { interfaces: pfs, system, syncStatus } }) } : {}),
+    ...(pfs.length > 0
+      ? { state: readState({ status: { interfaces: pfs, system, syncStatus, ...defined({ holders }) } }) }
+      : {}),
   };
 }
 

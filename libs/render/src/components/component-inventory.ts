@@ -78,6 +78,8 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
     ServiceAccount: ["sriov-device-plugin", "sriov-cni"],
     Role: ["sriov-plugin", "sriov-device-plugin-pod-access"],
     RoleBinding: ["sriov-device-plugin", "sriov-device-plugin-pod-access", "sriov-cni"],
+    ClusterRole: ["sriov-device-plugin"],
+    ClusterRoleBinding: ["sriov-device-plugin"],
   },
   "afxdp-device-plugin": {
     DaemonSet: ["afxdp-device-plugin"],

@@ -60,6 +60,11 @@ const rules: readonly RbacRule[] = [
   readConfigRule,
 ];
 
+/** Rights in the whole cluster: a role cannot limit them to the slices of the own node. */
+const clusterRules: readonly RbacRule[] = [
+  { apiGroups: ["resource.k8s.io"], resources: ["resourceslices"], verbs: ["list", "watch"] },
+];
+
 export const devicePlugin: Component = {
   name: component,
   isWanted: ({ hasSriov }) => hasSriov,
@@ -71,6 +76,7 @@ export const devicePlugin: Component = {
         serviceAccount: name,
         // Upstream's names, because the role of an existing binding cannot be changed.
         inNamespace: { role: "sriov-plugin", binding: name, rules: [...rules, ...privilegedRules(input)] },
+        inCluster: { role: name, binding: name, rules: clusterRules },
       },
       input,
     ),

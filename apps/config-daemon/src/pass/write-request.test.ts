@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { annotations, ok, sriovNetworkNodeStates } from "@switchyard/api";
+import { isRecord, KubeError, type Transport } from "@switchyard/kube";
+import type { VfSet } from "@switchyard/policy";
+import { createWithheldVfs } from "./withheld-vfs.ts";
+import { writeRequest } from "./write-request.ts";
+
+const pf = "0000:3b:00.0";
+const vf = "0000:3b:02.0";
+const vfs: VfSet = new Map([[pf, "all"]]);
+const found = {
+  interfaces: [{ pciAddress: pf, Vfs: [{ vfID: 0, pciAddress: vf, name: "v0" }] }],
+  holders: { known: true },
+};
+
+/** A node state whose annotations the daemon writes, and a device plugin. */
+function setUp() {
+  const node = {
+    notes: { [annotations.desiredState]: "Idle" } as Record<string, string>,
+    isOffered: true,
+    /** Whether the API server refuses the VFs, as with the admission policy of an older operator. */
+    isRefused: false,
+    requests: [] as string[],
+    daemon: startDaemon(),
+    /** The annotations of the node state without their prefixes. */
+    shown: () => [node.notes[annotations.desiredState], node.notes[annotations.drainVfs]],
+    restart() {
+      node.daemon = startDaemon();
+    },
+    pass() {
+      const metadata = { name: "worker-1", namespace: "ns", annotations: { ...node.notes } };
+      return writeRequest(
+        { request: "Drain_Required", vfs },
+        {
+          carrier: { type: sriovNetworkNodeStates, metadata },
+          found,
+          transport,
+          withheldVfs: node.daemon,
+          onRequest: (request) => node.requests.push(request),
+          signal: new AbortController().signal,
+        },
+      );
+    },
+  };
+  function startDaemon() {
+    return createWithheldVfs({
+      kubelet: {
+        readOffered: () => Promise.resolve(ok(new Set(node.isOffered ? [vf] : []))),
+        readHolders: () => Promise.resolve(ok({ byId: new Map(), isNewKubelet: false })),
+      },
+      nowMs: () => 0,
+    });
+  }
+  const transport = {
+    async request({ path, body }: { readonly path: string; readonly body: unknown }) {
+      await Promise.resolve();
+      const metadata = isRecord(body) && isRecord(body["metadata"]) ? body["metadata"] : {};
+      const changes = isRecord(metadata["annotations"]) ? metadata["annotations"] : {};
+      if (!path.includes("nodestates")) return {};
+      if (node.isRefused && changes[annotations.drainVfs] !== undefined && changes[annotations.drainVfs] !== null) {
+        throw new KubeError("PATCH x", "Invalid", { status: 422 });
+      }
+      for (const [key, value] of Object.entries(changes)) {
+        if (typeof value === "string") node.notes[key] = value;
+        else delete node.notes[key];
+      }
+      return {};
+    },
+  } as unknown as Transport;
+  return node;
+}
+
+describe("a request for the drain of single VFs", () => {
+  it("is announced, and written once the VFs are not offered any more", async () => {
+    const node = setUp();
+    await node.pass();
+    expect([node.shown(), node.requests, node.daemon.nextChangeMs()]).toEqual([["Idle", pf], [], 1_000]);
+    node.isOffered = false;
+    await node.pass();
+    expect([node.shown(), node.requests]).toEqual([["Drain_Required", pf], ["Drain_Required"]]);
+    expect(node.daemon.nextChangeMs()).toBeUndefined();
+    node.isOffered = true; // it is not prepared twice
+    await node.pass();
+    expect(node.shown()).toEqual(["Drain_Required", pf]);
+  });
+
+  it("is written by the next daemon if this one is killed between withholding and drain", async () => {
+    const node = setUp();
+    await node.pass();
+    node.restart();
+    await node.pass();
+    expect(node.shown()).toEqual(["Idle", pf]);
+    node.restart();
+    node.isOffered = false;
+    await node.pass();
+    expect(node.shown()).toEqual(["Drain_Required", pf]);
+  });
+
+  it("is about the node if the operator does not know the annotation", async () => {
+    const node = setUp();
+    node.isRefused = true;
+    await node.pass();
+    expect([node.shown(), node.requests]).toEqual([["Drain_Required", undefined], ["Drain_Required"]]);
+  });
+});
