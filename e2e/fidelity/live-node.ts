@@ -8,6 +8,7 @@ import { createFakeKernel, withQuirks } from "@switchyard/host/testing";
 import { collectionPath } from "@switchyard/kube";
 import { Registry, type Logger } from "@switchyard/service";
 import type { DrainCluster } from "../integration/drain/drain-cluster.ts";
+import type { LiveKubelet } from "./live-kubelet.ts";
 import { labelsOfNode, namespace } from "./simulated-node.ts";
 import { models, slots, type RandomChange } from "./random-change.ts";
 
@@ -20,12 +21,14 @@ export interface LiveNode extends AsyncDisposable {
 export interface LiveNodeOptions {
   readonly cluster: DrainCluster;
   readonly log: Logger;
+  /** Absent on a node whose daemon does not know which pods have VFs. */
+  readonly kubelet?: LiveKubelet | undefined;
 }
 
 export async function startLiveNode(
   name: string,
   change: RandomChange,
-  { cluster: { transport }, log }: LiveNodeOptions,
+  { cluster: { transport }, log, kubelet }: LiveNodeOptions,
 ): Promise<LiveNode> {
   const kernel = createFakeKernel({
     nics: change.models.map((model, at) => withQuirks(models[model](slots[at] ?? slots[0]), change.quirks[at] ?? {})),
@@ -53,6 +56,7 @@ export async function startLiveNode(
         host: kernel.host(),
         log: log.child({ node: name }),
         metrics: new Registry(),
+        ...(kubelet && { kubelet }),
         setNotReady: () => undefined,
       }).finally(() => {
         clearInterval(poll);

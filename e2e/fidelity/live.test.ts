@@ -2,7 +2,7 @@
 /**
  * What `switchyard plan` predicts for a sample of random nodes is what then happens on a real API server with the
  * operator as a process and the config daemon on fake kernels. Compares which nodes are drained and rebooted, and which
- * pods are evicted. SEED repeats a run, SAMPLE changes the number of nodes.
+ * pods are evicted. Every second daemon knows which pods have VFs. SEED repeats a run, SAMPLE changes the number of nodes.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, drainAnswers, drainRequests } from "@switchyard/api";
@@ -11,7 +11,8 @@ import { eventually, findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import fc from "fast-check";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { startDrainCluster, type DrainCluster } from "../integration/drain/drain-cluster.ts";
+import { appsNamespace, startDrainCluster, type DrainCluster } from "../integration/drain/drain-cluster.ts";
+import { liveKubelet, type LiveKubelet } from "./live-kubelet.ts";
 import { startLiveNode, type LiveNode } from "./live-node.ts";
 import { demandOf, namespace, operatorConfig, poolOf } from "./simulated-node.ts";
 import { randomChange, type RandomChange } from "./random-change.ts";
@@ -30,6 +31,7 @@ interface Plans {
   readonly nodes: readonly {
     readonly node: string;
     readonly impact: Outcome["impact"];
+    readonly drainedVfs?: string;
     readonly pods?: { readonly evicted: readonly { readonly name: string }[] };
     readonly steps: readonly unknown[];
   }[];
@@ -40,6 +42,8 @@ const changes = fc.sample(randomChange, { numRuns: sample, seed });
 const names = changes.map((_change, at) => `r${at}`);
 let cluster: DrainCluster;
 let nodes: readonly LiveNode[];
+/** By the name of the node. */
+const kubelets = new Map<string, LiveKubelet>();
 const drained = new Set<string>();
 
 beforeAll(async () => {
@@ -48,7 +52,16 @@ beforeAll(async () => {
   const stream = createWriteStream(join(cluster.cluster.dataDir, "daemons.log"));
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
   nodes = await Promise.all(
-    changes.map(async (change, at) => stack.use(await startLiveNode(`r${at}`, change, { cluster, log }))),
+    changes.map(async (change, at) => {
+      const name = `r${at}`;
+      const kubelet = liveKubelet({
+        namespace: appsNamespace,
+        state: () => cluster.states.get(name),
+        hasPod: (pod) => cluster.pods.get(pod) !== undefined,
+      });
+      if (at % 2 === 0) kubelets.set(name, kubelet);
+      return stack.use(await startLiveNode(name, change, { cluster, log, kubelet: kubelets.get(name) }));
+    }),
   );
   cluster.states.subscribe(({ key, after }) => {
     const request = after?.metadata.annotations?.[annotations.desiredState] ?? drainRequests.idle;
@@ -66,6 +79,7 @@ describe(`a plan of a cluster (seed ${seed})`, () => {
     await demand((change) => change.before);
     say(`${sample} nodes have their first policies`);
     const pods = await addPods();
+    await giveVfs(pods);
     const rebootsBefore = new Map(nodes.map((node) => [node.name, node.reboots()]));
     drained.clear();
 
@@ -87,7 +101,9 @@ describe(`a plan of a cluster (seed ${seed})`, () => {
     const count = (impact: string): number => happened.filter(([, one]) => one.impact === impact).length;
     say(`${count("drain")} drains, ${count("reboot")} reboots, ${evictions} evictions (seed ${seed})`);
     expect(Object.fromEntries(happened)).toEqual(Object.fromEntries(predicted));
-    expect([count("none") > 0, count("drain") > 0, evictions > 0]).toEqual([true, true, true]);
+    const byDevice = plans.nodes.filter(({ drainedVfs }) => drainedVfs !== undefined).length;
+    say(`${byDevice} drains of single VFs`);
+    expect([count("none") > 0, count("drain") > 0, evictions > 0, byDevice > 0]).toEqual([true, true, true, true]);
   }, 900_000);
 });
 
@@ -128,7 +144,7 @@ function listOf(of: (change: RandomChange) => RandomChange["before"]): object {
 }
 
 /** Some pods of each kind on each node. Resolves with their names by node. */
-async function addPods(): Promise<ReadonlyMap<string, readonly string[]>> {
+async function addPods(): Promise<Map<string, readonly string[]>> {
   const kinds = [
     { suffix: "plain", requests: {} },
     { suffix: "fast", requests: { "openshift.io/fast": "1" } },
@@ -143,6 +159,28 @@ async function addPods(): Promise<ReadonlyMap<string, readonly string[]>> {
     for (const { suffix, requests } of chosen) await cluster.addPod(`${node}-${suffix}`, { node, requests });
   }
   return new Map(placed.map(({ node, chosen }) => [node, chosen.map(({ suffix }) => `${node}-${suffix}`)]));
+}
+
+/** Adds two pods with VFs of each PF to `pods`, on nodes whose daemons know them, and waits until the daemons have reported them. */
+async function giveVfs(pods: Map<string, readonly string[]>): Promise<void> {
+  const expected = new Map<string, number>();
+  for (const [node, kubelet] of kubelets) {
+    const pfs = cluster.states.get(node)?.status?.interfaces ?? [];
+    const vfs = pfs.flatMap(({ Vfs = [] }) => Vfs.slice(0, 2).map(({ pciAddress }) => pciAddress));
+    for (const [at, vf] of vfs.entries()) {
+      const name = `${node}-vf${at}`;
+      await cluster.addPod(name, { node, requests: { "openshift.io/fast": "1" } });
+      kubelet.give(vf, name);
+      pods.set(node, [...(pods.get(node) ?? []), name]);
+    }
+    expected.set(node, vfs.length);
+  }
+  const reported = (node: string): number =>
+    (cluster.states.get(node)?.status?.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.filter(({ holder }) => holder))
+      .length;
+  await eventually("all holders are reported", () => [...expected].every(([node, count]) => reported(node) === count), {
+    withinMs,
+  });
 }
 
 /** The plan for the cluster as it is with the policies and pools that come next. */

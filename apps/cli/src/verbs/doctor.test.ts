@@ -703,6 +703,22 @@ describe("switchyard doctor", () => {
     );
   });
 
+  it("does not blame budgets of pods that a drain of single VFs leaves alone", async () => {
+    const drain = {
+      [requested]: "Drain_Required",
+      [answered]: "Draining",
+      "metadata|annotations|switchyard.io/drain-vfs": "0000:3b:00.0",
+      "status|holders": { known: true },
+      "status|conditions": [],
+    };
+    const inject = both(
+      set("SriovNetworkNodeState", drain, "worker-1"),
+      set("PodDisruptionBudget", { "status|disruptionsAllowed": 0 }),
+    );
+    const { findings } = await doctor(inject(copyOf()));
+    expect(findings.map(({ code }) => code)).not.toContain("DisruptionBudgetBlocksDrain");
+  });
+
   it("accepts a CA bundle that still has an expired certificate beside a valid one", async () => {
     const both = [expiredBundle, validBundle].map((bundle) => Buffer.from(bundle, "base64").toString()).join("");
     const caBundle = Buffer.from(both).toString("base64");

@@ -215,6 +215,69 @@ describe("switchyard plan", () => {
       expect(JSON.parse(out)).not.toHaveProperty("pods");
     });
 
+    describe("where the daemon reports which pods have VFs", () => {
+      /** worker-2, whose two VFs these pods have. */
+      const held = (...names: readonly string[]) => {
+        const { status, ...rest } = state("worker-2", 2);
+        const interfaces = status.interfaces.map((nic) => ({
+          ...nic,
+          Vfs: [0, 1].map((vfID) => {
+            const name = names[vfID];
+            const holder = { namespace: "apps", name, via: "device-plugin", resource: "openshift.io/nics", since: "" };
+            const vf = {
+              vfID,
+              pciAddress: `0000:3b:02.${vfID}`,
+              name: `v${vfID}`,
+              driver: "iavf",
+              adminMac: "02:00:00:00:00:01",
+            };
+            return name === undefined ? vf : { ...vf, holder };
+          }),
+        }));
+        return { ...rest, status: { ...status, interfaces, holders: { known: true } } };
+      };
+      const input = (numVfs: number, resourceName = "nics") => [
+        ...[node("worker-2"), held("plain"), ...pods],
+        policy("a", { nodeSelector: {}, numVfs, resourceName }),
+      ];
+
+      it("evicts only those, whatever they request, and the node stays schedulable", async () => {
+        const { out } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], { input: input(4) });
+        expect(JSON.parse(out)).toMatchObject({
+          impact: "drain",
+          drainedVfs: "0000:3b:00.0",
+          pods: { evicted: [{ namespace: "apps", name: "plain" }], disrupted: [] },
+        });
+        const { out: text } = await runCli(["plan", "-f", "-"], { input: input(4) });
+        expect(text).toContain("  Pods: 1 pod is evicted: apps/plain\n        the node stays schedulable\n");
+      });
+
+      it("evicts all pods that use VFs if a pool asks for it, or if a pod has AF_XDP devices", async () => {
+        const pool = {
+          ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+          metadata: { name: "all", namespace: "sriov-network-operator" },
+          spec: { drainMode: "node" },
+        };
+        const xdp = pod("xdp", "worker-2", { containers: [{ resources: { requests: { "afxdp/fast": "1" } } }] });
+        for (const other of [pool, xdp]) {
+          const { out } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], {
+            input: [...input(4), other],
+          });
+          expect(JSON.parse(out)).toMatchObject({ pods: { disrupted } });
+          expect(JSON.parse(out)).not.toHaveProperty("drainedVfs");
+        }
+      });
+
+      it("names VFs that move to another resource when their pods end", async () => {
+        const { out } = await runCli(["plan", "-f", "-"], { input: input(2, "lab2") });
+        expect(out).toContain("  … 1 VF of 0000:3b:00.0 moves from nics to lab2 when its pod ends\n");
+        const { out: data } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], {
+          input: input(2, "lab2"),
+        });
+        expect(JSON.parse(data)).toMatchObject({ moves: [{ from: "nics", to: "lab2", vfs: [0] }] });
+      });
+    });
+
     it("writes names of pods without control characters", async () => {
       const input = [...cluster, pod("a\u001b[2Jb", "worker-2", vf)];
       const { out } = await runCli(["plan", "-f", "-"], { input });

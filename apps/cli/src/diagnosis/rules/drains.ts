@@ -12,6 +12,7 @@ import {
   type AfxdpNetworkNodeState,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
+import { drainedVfs, holdersOf } from "@switchyard/policy";
 import { at, isJsonObject, listAt, stringsAt, textAt, type JsonObject, type Manifest } from "../../json.ts";
 import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { PodSummary } from "../pod-summary.ts";
@@ -92,11 +93,15 @@ function waiting(
 }
 
 function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): readonly Finding[] {
-  const names = new Set(draining.map(({ metadata }) => metadata.name));
+  const leavesOn = new Map(draining.map((state) => [state.metadata.name, leavingPods(state)]));
+  const mustLeave = (pod: PodSummary): boolean => {
+    const leaves = pod.node === undefined ? undefined : leavesOn.get(pod.node);
+    return leaves === undefined ? false : leaves(pod);
+  };
   return snapshot.objectsOf("PodDisruptionBudget").flatMap((budget) => {
     if (at(budget.object, "status", "disruptionsAllowed") !== 0) return [];
     const held = snapshot.pods.filter(
-      (pod) => pod.node !== undefined && names.has(pod.node) && pod.namespace === budget.namespace && isOf(budget, pod),
+      (pod) => mustLeave(pod) && pod.namespace === budget.namespace && isOf(budget, pod),
     );
     const [first] = held;
     if (first === undefined) return [];
@@ -113,6 +118,15 @@ function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): read
       }),
     ];
   });
+}
+
+/** The pods that leave a node: those that have the VFs of its drain, or possibly all if it is drained as a whole. */
+function leavingPods(state: Carrier): (pod: PodSummary) => boolean {
+  const vfs = drainedVfs(state);
+  if (vfs === undefined || state.kind !== "SriovNetworkNodeState") return () => true;
+  const { holders, unknown } = holdersOf(state.status ?? {}, vfs);
+  if (unknown !== undefined) return () => true;
+  return ({ namespace, name }) => holders.some((one) => one.namespace === namespace && one.name === name);
 }
 
 function isOf(budget: Manifest, pod: PodSummary): boolean {
