@@ -205,6 +205,7 @@ SPDX-License-Identifier: Apache-2.0
     - operator-webhook
     - network-resources-injector
     - sriov-network-config-daemon
+    - sriov-device-plugin
     - sriov-metrics-kube-rbac-role
   verbs:
     - get
@@ -221,6 +222,7 @@ SPDX-License-Identifier: Apache-2.0
     - operator-webhook-role-binding
     - network-resources-injector-role-binding
     - sriov-network-config-daemon
+    - sriov-device-plugin
     - sriov-metrics-kube-rbac-rolebinding
   verbs:
     - get
@@ -261,6 +263,13 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - get
     - patch
+- apiGroups:
+    - resource.k8s.io
+  resources:
+    - resourceslices
+  verbs:
+    - list
+    - watch
 - apiGroups:
     - authentication.k8s.io
   resources:

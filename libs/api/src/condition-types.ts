@@ -365,8 +365,7 @@ export const devicePluginReasons = {
    */
   vfsMissing: "VfsMissing",
   /**
-   * Pods have VFs as devices of another resource, or this is not known, or a driver offers the VFs by ResourceSlices. The VFs are offered
-   * when the pods have ended, and when no slice names them.
+   * VFs are not offered yet: pods have them as devices of another resource, or this is not known, or ResourceSlices of a driver name them.
    * @remedy Wait until the pods that the message names have ended, or delete them. Let only one of device plugin and driver offer a VF.
    */
   vfsHeld: "VfsHeld",

@@ -2003,6 +2003,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               }
             ]
           },
+          "drainMode": {
+            "description": "Which pods leave a node whose VFs change. \"device\", the default: those that have VFs which change. The node stays schedulable, and these VFs are not offered meanwhile. \"node\": all pods that use VFs, and the node is cordoned. Nodes are also drained like this if it is not known which pods have the VFs. Before a reboot, all pods leave.",
+            "type": "string",
+            "enum": [
+              "device",
+              "node"
+            ]
+          },
           "rdmaMode": {
             "description": "Network namespace mode of the nodes' RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). The mode of a node in the other mode is changed. The kernel refuses this while pods run on the node; the node is then drained and reboots. Set maxUnavailable as well: without it, all nodes of the pool may be drained at once. By default, each node keeps its mode.",
             "type": "string",

@@ -473,8 +473,8 @@ export const reference: Reference = {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "VfsHeld",
-      "meaning": "Pods have VFs as devices of another resource, or this is not known. The VFs are offered when the pods have ended.",
-      "remedy": "Wait until the pods that the message names have ended, or delete them."
+      "meaning": "VFs are not offered yet: pods have them as devices of another resource, or this is not known, or ResourceSlices of a driver name them.",
+      "remedy": "Wait until the pods that the message names have ended, or delete them. Let only one of device plugin and driver offer a VF."
     },
     {
       "table": "devicePluginReasons",

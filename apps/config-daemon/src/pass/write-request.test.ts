@@ -43,7 +43,7 @@ function setUp() {
       );
     },
   };
-  function startDaemon() {
+  function startDaemon(): ReturnType<typeof createWithheldVfs> {
     return createWithheldVfs({
       kubelet: {
         readOffered: () => Promise.resolve(ok(new Set(node.isOffered ? [vf] : []))),
