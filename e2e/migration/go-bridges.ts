@@ -19,6 +19,11 @@ export async function managedBridges(kernel: FakeKernel): Promise<{ readonly ovs
   return { ovs: listed.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => known(entry)) };
 }
 
+/** Reports whether the managed bridges are those of spec.bridges. In Go, a field that is absent equals an empty one. */
+export async function hasBridges(kernel: FakeKernel, spec: unknown): Promise<boolean> {
+  return isDeepStrictEqual(withoutEmpty(await managedBridges(kernel)), withoutEmpty(spec));
+}
+
 /** Makes the bridges those of spec.bridges. */
 export async function configureBridges(kernel: FakeKernel, spec: unknown): Promise<void> {
   const wanted = isRecord(spec) && Array.isArray(spec["ovs"]) ? spec["ovs"].filter(isBridge) : [];
@@ -31,7 +36,7 @@ export async function configureBridges(kernel: FakeKernel, spec: unknown): Promi
   for (const bridge of wanted) {
     const { name, uplinks = [] } = bridge;
     const isThere = name in kernel.ovs.listBridges();
-    if (isThere && isDeepStrictEqual(known(list[name]), known(bridge))) continue;
+    if (isThere && isDeepStrictEqual(withoutEmpty(known(list[name])), withoutEmpty(known(bridge)))) continue;
     if (isThere) kernel.ovs.removeBridge(name);
     kernel.ovs.addBridge(name);
     for (const uplink of uplinks) kernel.ovs.addPort(name, uplink.name ?? "");
@@ -50,6 +55,14 @@ function known(entry: unknown): unknown {
   if (!isRecord(entry)) return undefined;
   const { name, bridge, uplinks } = entry;
   return { name, bridge, uplinks };
+}
+
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).map(([key, member]) => [key, withoutEmpty(member)] as const);
+  const kept = members.filter(([, member]) => member !== undefined);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 function isBridge(value: unknown): value is OvsBridge {

@@ -12,7 +12,7 @@ import { fieldAt } from "../src/api/plain-api.ts";
 import { upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 import type { InProcess } from "../src/pods/run-pods.ts";
 import { configureAsUpstream, statusByUpstream } from "../upgrade/upstream-host.ts";
-import { configureBridges, managedBridges } from "./go-bridges.ts";
+import { configureBridges, hasBridges, managedBridges } from "./go-bridges.ts";
 
 /** A node's daemon. */
 export interface GoDaemonOptions {
@@ -60,7 +60,7 @@ export function goDaemon({
     if (desired === undefined || current === undefined) return;
     const wanted = await changesFor(kernel, state);
     const bridges = fieldAt(state, "spec", "bridges") ?? {};
-    const changesBridges = !isDeepStrictEqual(bridges, await managedBridges(kernel));
+    const changesBridges = !(await hasBridges(kernel, bridges));
     const isDisruptive = changesBridges || wanted.some(({ existing }) => existing > 0);
     if (isDisruptive && current !== "DrainComplete") {
       if (desired !== requests) await request(requests);

@@ -4,7 +4,7 @@
  * guide advises against. Both leave VFs, drains and NetworkAttachmentDefinitions as they are.
  */
 import { afterEach, describe, it, jest } from "@jest/globals";
-import { nodes, sriovNetworkNodeStates } from "@switchyard/api";
+import { sriovNetworkNodeStates } from "@switchyard/api";
 import { missingUpstreamOperator, upstreamOperator } from "@switchyard/go-programs";
 import { eventually } from "@switchyard/testing";
 import { join } from "node:path";
@@ -38,9 +38,11 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
     const judge = await startJudge(started);
     judge.begin();
     await testCluster.kubectl(["scale", "deployment", operatorName, "--replicas=0"]);
-    await testCluster.kubectl(["wait", "--for=delete", "pod", "-l", "name=sriov-network-operator", "--timeout=60s"]);
+    await eventually("upstream's operator has ended", async () => {
+      return (await testCluster.kubectl(["get", "pods", "-l", "name=sriov-network-operator", "-o", "name"])) === "";
+    });
     await testCluster.cluster.applyCrds(join(switchyardChart, "crds"));
-    const manifest = await helm.run(["template", release, switchyardChart, "--no-hooks"], values);
+    const manifest = await helm.run(["template", "switchyard", switchyardChart, "--no-hooks"], values);
     const items = readManifest(manifest).filter(({ kind }) => kind !== "CustomResourceDefinition");
     const apply = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
     await testCluster.kubectl(apply, { apiVersion: "v1", kind: "List", items });
@@ -64,10 +66,6 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
     await helm.run(["install", release, switchyardChart, "--wait", "--timeout", "300s"], values);
     await judge.untilDaemonsAre("Switchyard's");
     await allowEviction(testCluster);
-    // Nobody knows any longer that upstream has cordoned the nodes in the middle of their drains.
-    for (const name of ["draining", "rebooting", "finished"]) {
-      await testCluster.as("kubectl-cordon").patch(nodes, name, { spec: { unschedulable: false } });
-    }
     await judge.expectAllIdle();
     await judge.expectNothingLost({ keepsDaemonSets: false });
   });
