@@ -32,7 +32,7 @@ export interface GoNode extends Pick<GoDaemonOptions, "requests" | "endsAt"> {
   readonly grownTo?: number;
   /** Actions of users or pods before the policies exist, and when the node is configured. */
   readonly before?: (kernel: FakeKernel) => Promise<void>;
-  readonly after?: (kernel: FakeKernel) => void;
+  readonly after?: (kernel: FakeKernel) => void | Promise<void>;
   /** Whether an administrator has cordoned the node. */
   readonly isCordoned?: boolean;
   /** The operator's answer in the drain handshake when Switchyard comes. */
@@ -160,10 +160,12 @@ export const goNodes: readonly GoNode[] = [
         kernel.writeFile(path, text);
       await kernel.host().ovs.setHardwareOffload("by upstream");
     },
-    after(kernel) {
+    async after(kernel) {
       const [bridge] = Object.keys(kernel.ovs.listBridges());
-      if (bridge === undefined) throw new Error("upstream's daemon has made no bridge");
-      kernel.ovs.addPort(bridge, "port-of-a-pod");
+      const links = await kernel.host().links.listLinks();
+      const representor = links.find(({ physPortName }) => physPortName === "pf0vf0");
+      if (bridge === undefined || representor === undefined) throw new Error("upstream's daemon has made no bridge");
+      kernel.ovs.addPort(bridge, representor.name);
     },
     answer: "Idle",
   },

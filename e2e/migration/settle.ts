@@ -39,7 +39,7 @@ export async function settle(testCluster: UpstreamCluster, workers: ReadonlyMap<
   await createPools(testCluster);
   for (const node of goNodes) await applyPolicies(testCluster, node);
   for (const node of goNodes) await untilConfigured(testCluster, node);
-  for (const { name, after } of goNodes) after?.(kernelOf(name));
+  for (const { name, after } of goNodes) await after?.(kernelOf(name));
   await createNetworks(testCluster);
   await createHeldPod(testCluster);
   for (const { name, isCordoned } of goNodes) {

@@ -17,6 +17,9 @@ const header = "# Written by Switchyard for spec.rdmaMode of a SriovNetworkPoolC
 /** Of any version of Switchyard, with the record of the initial mode. */
 const ownHeader = /^# Written by Switchyard [^\n]*\n(?:# Initial mode: (shared|exclusive)\n)?/;
 
+/** Of the Go operator from 1.5 on (sriov-operator.md F.7). */
+const upstreamHeader = /^# This file is managed by sriov-network-operator do not edit\.\n/;
+
 /** ib_core.netns_mode: 1 is shared. */
 const values = { exclusive: 0, shared: 1 } as const;
 
@@ -25,7 +28,7 @@ export async function readPersistentRdmaMode(
   files: Pick<HostFiles, "readKind" | "readText">,
 ): Promise<RdmaMode | "foreign" | undefined> {
   if ((await files.readKind(path)) === undefined) return undefined; // the usual case
-  const option = (await files.readText(path))?.replace(ownHeader, "");
+  const option = (await files.readText(path))?.replace(ownHeader, "").replace(upstreamHeader, "");
   return (["exclusive", "shared"] as const).find((mode) => option === optionOf(mode)) ?? "foreign";
 }
 
@@ -69,7 +72,7 @@ export async function writeRefusedRdmaMode(files: Pick<HostFiles, "writeText">, 
   await files.writeText(refusalPath, `${mode}\n`);
 }
 
-/** The content of the Go operator's file. */
+/** The content of the file without a header. */
 function optionOf(mode: RdmaMode): string {
   return `options ib_core netns_mode=${values[mode]}\n`;
 }

@@ -154,9 +154,12 @@ describe("the RDMA mode of a node", () => {
     expect(kernel.listFiles()).toEqual([path]);
   });
 
-  it("adopts and removes the file of the Go operator", async () => {
+  it.each([
+    { release: "before 1.5", header: "" },
+    { release: "1.5 and later", header: "# This file is managed by sriov-network-operator do not edit.\n" },
+  ])("adopts and removes the file of the Go operator $release", async ({ header }) => {
     const kernel = rdmaNode("exclusive");
-    kernel.writeFile(path, "options ib_core netns_mode=0\n");
+    kernel.writeFile(path, `${header}options ib_core netns_mode=0\n`);
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(asking("exclusive"))).toBe("settled");
     expect(kernel.writes).toEqual([]);
