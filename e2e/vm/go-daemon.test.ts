@@ -8,12 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
 import { missingUpstreamOperator, upstreamOperator } from "@switchyard/go-programs";
 import { createFakeKernel, igb, pci } from "@switchyard/host/testing";
-import { isRecord, objectPath } from "@switchyard/kube";
+import { isKubeObject, isRecord, objectPath } from "@switchyard/kube";
 import { applyPolicy, namespace, policySpec } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestProcess } from "@switchyard/vm-lab";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { readIfThere } from "../src/api/plain-api.ts";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 import { configureAsUpstream, statusByUpstream } from "../upgrade/upstream-host.ts";
@@ -66,7 +67,8 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
 
   const readState = async (): Promise<SriovNetworkNodeState | undefined> => {
     const path = objectPath(sriovNetworkNodeStates, { namespace, name: "vm" });
-    return (await watched.testCluster.transport.request({ method: "GET", path })) as SriovNetworkNodeState;
+    const found = await readIfThere(watched.testCluster.transport, path);
+    return isKubeObject(found) ? found : undefined;
   };
 
   async function untilSucceeded(by: () => string): Promise<SriovNetworkNodeState> {
