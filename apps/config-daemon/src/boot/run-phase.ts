@@ -162,6 +162,7 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
     hostNetwork: {
       apiServerAddresses: () => Promise.resolve(config.apiServerAddresses),
       knownHostUse: config.hostUse,
+      isAtBoot: true,
     },
     firmwareReason: "only the running config daemon changes them",
     loadVhostModules: (deps) => createVhostModules(host, deps),

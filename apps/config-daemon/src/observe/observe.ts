@@ -58,6 +58,8 @@ export interface ObserveOptions {
   readonly apiServerAddresses?: (() => Promise<readonly string[]>) | undefined;
   /** Uses that were known before. They count in addition, because the network of a host that boots may not be complete. */
   readonly knownHostUse?: HostUseByPf | undefined;
+  /** Whether the node boots, so that ports of pods without their network namespace are from before the boot. False by default. */
+  readonly isAtBoot?: boolean | undefined;
 }
 
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
@@ -78,7 +80,7 @@ export async function observeNode(host: Host, options: ObserveOptions = {}): Pro
       return withVfDevices(toInterfaceStatus({ pf, links: byDevice, ...eswitch, speedMbps, record }), devices);
     }),
   );
-  const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });
+  const { ovs, openVSwitch } = await readOvs(host, { links, interfaces, isAtBoot: options.isAtBoot === true });
   // Most nodes have no bridge.
   const linux = links.some(({ kind }) => kind === "bridge") ? await readLinuxBridges(host, interfaces) : [];
   const own = { links, bridges: [...(ovs ?? []), ...linux] };

@@ -25,6 +25,8 @@ export interface OvsObservation {
 export interface OvsSurroundings {
   readonly links: readonly Link[];
   readonly interfaces: readonly InterfaceStatus[];
+  /** Whether the node boots, and no container runtime has started yet. */
+  readonly isAtBoot: boolean;
 }
 
 /** Never rejects because Open vSwitch cannot be reached: the result has the error. */
@@ -33,14 +35,40 @@ export async function readOvs(host: Host, surroundings: OvsSurroundings): Promis
     const state = await host.ovs.readState();
     if (state === undefined) return { ovs: [], openVSwitch: undefined };
     const isMarked = state.hardwareOffload.mark !== undefined;
-    return toStatus(state, surroundings, isMarked ? await readOffloadMark(host) : undefined);
+    const isGone = await leftByPods(host, state, surroundings);
+    return toStatus(state, { ...surroundings, isGone, mark: isMarked ? await readOffloadMark(host) : undefined });
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     return { ovs: undefined, openVSwitch: { error: error.message } };
   }
 }
 
-function toStatus(state: OvsState, { links, interfaces }: OvsSurroundings, mark: string | undefined): OvsObservation {
+/** Reports whether the pod of a port is gone. */
+type IsGone = (port: ObservedOvsPort) => boolean;
+
+/**
+ * Open vSwitch keeps the ports of pods over a reboot, and a representor that gets the name of such a port works with the settings
+ * of a pod that is gone. The CNI plugin ovs then cannot add the port for the next pod (0.39.0). While a node boots, no pod runs, so
+ * such a port is left if its network namespace does not exist; `/run` is empty after a reboot. In a running node, the port may be
+ * that of a pod that is being started.
+ */
+async function leftByPods({ files }: Host, { bridges }: OvsState, { isAtBoot }: OvsSurroundings): Promise<IsGone> {
+  const isOfPod = ({ podNamespace }: ObservedOvsPort): boolean => podNamespace !== undefined;
+  if (!isAtBoot || !bridges.some(({ isOwned, ports }) => isOwned && ports.some(isOfPod))) return () => false;
+  const hasNone = !(await files.listNames("/run")).includes("netns");
+  const namespaces = new Set(hasNone ? [] : await files.listNames("/run/netns"));
+  return ({ podNamespace = "" }) => {
+    const [, name] = /^(?:\/var)?\/run\/netns\/([^/]+)$/.exec(podNamespace) ?? [];
+    return name !== undefined && !namespaces.has(name);
+  };
+}
+
+interface Surroundings extends OvsSurroundings {
+  readonly isGone: IsGone;
+  readonly mark: string | undefined;
+}
+
+function toStatus(state: OvsState, { links, interfaces, isGone, mark }: Surroundings): OvsObservation {
   const names = new Set(links.flatMap(({ name, altNames }) => [name, ...altNames]));
   const pfByName = new Map(interfaces.map(({ name = "", pciAddress }) => [name, pciAddress] as const));
   const { isOn, mark: offloadMark } = state.hardwareOffload;
@@ -49,7 +77,7 @@ function toStatus(state: OvsState, { links, interfaces }: OvsSurroundings, mark:
     .map(({ name, ports }) => ({ name, pciAddresses: ports.flatMap((port) => pfByName.get(port.name) ?? []) }))
     .filter(({ name, pciAddresses }) => pciAddresses.length > 0 || isPfBridgeName(name));
   return {
-    ovs: state.bridges.filter(({ isOwned }) => isOwned).map((bridge) => toBridge(bridge, names)),
+    ovs: state.bridges.filter(({ isOwned }) => isOwned).map((bridge) => toBridge(bridge, names, isGone)),
     openVSwitch: {
       hardwareOffload: isOn,
       ...defined({
@@ -60,13 +88,17 @@ function toStatus(state: OvsState, { links, interfaces }: OvsSurroundings, mark:
   };
 }
 
-function toBridge({ name, settings, ports }: ObservedOvsBridge, linkNames: ReadonlySet<string>): OvsBridge {
+function toBridge(
+  { name, settings, ports }: ObservedOvsBridge,
+  linkNames: ReadonlySet<string>,
+  isGone: IsGone,
+): OvsBridge {
   const uplinks = ports.flatMap(({ name: port, uplink, error }) =>
     uplink === undefined
       ? []
       : [{ pciAddress: uplink.pciAddress, name: port, ...defined({ interface: filled(uplink.settings), error }) }],
   );
-  const stalePorts = ports.filter((port) => isStale(port, linkNames)).map((port) => port.name);
+  const stalePorts = ports.filter((port) => isGone(port) || isStale(port, linkNames)).map((port) => port.name);
   return {
     name,
     ...defined({

@@ -19,7 +19,7 @@ import { createRunningSteps } from "./running-steps.ts";
 export interface OfflineOptions extends Pick<ConfigureDeps, "maxPfs" | "maxHanging" | "onStep"> {
   readonly host: Host;
   readonly timing: StepTiming;
-  /** What is known about the host's own network; nothing by default. */
+  /** What is known about the host; nothing by default. */
   readonly hostNetwork?: ObserveOptions;
   /** Why firmware settings are not changed. */
   readonly firmwareReason: string;

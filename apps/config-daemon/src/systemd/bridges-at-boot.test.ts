@@ -173,6 +173,39 @@ describe.each(kinds)("$kind of a node in systemd mode", ({ bridges }) => {
   });
 });
 
+describe("ports of pods on an Open vSwitch bridge of a node in systemd mode", () => {
+  it("are removed by the second phase of a boot, unless their network namespace exists, and no other port is", async () => {
+    const kernel = createFakeKernel({ nics: [igb(pf), igb("0000:02:00.0")], managesOvs: true });
+    await passUntilReboot(kernel, daemonIn(kernel), asking(ovs));
+    await bootWith(kernel, {});
+    // Interfaces that exist when Open vSwitch starts, as representors do.
+    const [first, second, users] = [other, "enp2s0f0", "enp2s0f1"];
+    kernel.ovs.addPort(bridge, first, "/var/run/netns/cni-1");
+    kernel.ovs.addPort(bridge, second, "/run/netns/cni-2");
+    kernel.ovs.addPort(bridge, users);
+    kernel.reboot();
+    kernel.ovs.stop(); // The first phase runs before it.
+    await run(kernel, "pre");
+    kernel.ovs.start();
+    await kernel.host().files.writeText("/run/netns/cni-2", "");
+    const { exitCode, lines } = await run(kernel, "post");
+    expect([exitCode, kernel.ovs.listBridges()[bridge]]).toEqual([0, [uplink, second, users].sort()]);
+    expect(lines.filter((line) => line.includes("ports"))).toEqual([
+      `remove ports ${first} from Open vSwitch bridge ${bridge}`,
+    ]);
+  });
+
+  it("stay while the daemon runs", async () => {
+    const kernel = newKernel();
+    await passUntilReboot(kernel, daemonIn(kernel), asking(ovs));
+    await bootWith(kernel, {});
+    kernel.ovs.addPort(bridge, other, "/run/netns/cni-1");
+    const daemon = daemonIn(kernel);
+    expect([await daemon.pass(asking(ovs)), daemon.error()]).toEqual(["settled", ""]);
+    expect(kernel.ovs.listBridges()[bridge]).toEqual([uplink, other].sort());
+  });
+});
+
 describe("what the host uses a PF for, in the boot file", () => {
   const usesOf = async (kernel: FakeKernel) => (await bootConfigOf(kernel))?.hostUse;
 

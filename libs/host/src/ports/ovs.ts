@@ -39,6 +39,8 @@ export interface ObservedOvsPort {
     /** Settings of the interface, of its maps only the entries that Switchyard set. */
     readonly settings: OvsInterfaceConfig;
   };
+  /** Path of the network namespace of a pod, for which the CNI plugin ovs added the port; absent for all other ports. */
+  readonly podNamespace?: string;
   /** Why the port does not work, in the words of ovs-vswitchd; absent if it works. */
   readonly error?: string;
   /** Whether ovs-vswitchd could not open the interface: its OpenFlow port number is -1. */

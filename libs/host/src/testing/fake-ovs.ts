@@ -23,7 +23,8 @@ export interface FakeOvs {
 export interface FakeOvsByHand {
   addBridge(name: string): void;
   removeBridge(name: string): void;
-  addPort(bridge: string, name: string): void;
+  /** `podNamespace` is that of the pod for which the CNI plugin ovs adds the port. */
+  addPort(bridge: string, name: string, podNamespace?: string): void;
   removePort(name: string): void;
   setOtherConfig(bridge: string, key: string, value: string): void;
   /** Returns all bridges with the names of their ports. */
@@ -49,6 +50,7 @@ interface FakeBridge {
 interface FakeOvsPort {
   pciAddress: string | undefined;
   type: string | undefined;
+  podNamespace: string | undefined;
   mtuRequest: number | undefined;
   readonly options: Entries;
   readonly externalIDs: Entries;
@@ -87,7 +89,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
   }
 
   function toPort(name: string, port: FakeOvsPort): ObservedOvsPort {
-    const { type = "", pciAddress, mtuRequest } = port;
+    const { type = "", pciAddress, mtuRequest, podNamespace } = port;
     const works = kernelTypes.has(type) ? hasInterface(name) : virtualTypes.has(type);
     const settings = defined({
       type: port.type,
@@ -102,6 +104,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
       isMissing: !works,
       ...defined({
         uplink: pciAddress === undefined ? undefined : { pciAddress, settings },
+        podNamespace,
         error: works ? undefined : `could not open network device ${name} (No such device)`,
       }),
     };
@@ -206,8 +209,8 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
       bridges.delete(name);
       changed();
     },
-    addPort(bridge, name) {
-      bridges.get(bridge)?.ports.set(name, newPort());
+    addPort(bridge, name, podNamespace) {
+      bridges.get(bridge)?.ports.set(name, { ...newPort(), podNamespace });
       changed();
     },
     removePort(name) {
@@ -242,7 +245,7 @@ function newBridge(): FakeBridge {
 
 function newPort(): FakeOvsPort {
   const maps = { options: new Map(), externalIDs: new Map(), otherConfig: new Map() };
-  return { pciAddress: undefined, type: undefined, mtuRequest: undefined, ...maps };
+  return { pciAddress: undefined, type: undefined, podNamespace: undefined, mtuRequest: undefined, ...maps };
 }
 
 function settingsOf({ datapathType, externalIDs, otherConfig, failMode }: FakeBridge): OvsBridgeConfig {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
+import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { plan } from "../plan.ts";
 import { describeStep } from "../steps/step.ts";
 
@@ -24,7 +24,7 @@ function virtualNic(bound: string, more: Partial<InterfaceStatus> = {}): Interfa
 }
 
 function planned(spec: Partial<InterfaceSpec>, status: InterfaceStatus) {
-  const group = { resourceName: "r", vfRange: "0-0", deviceType: "vfio-pci" };
+  const group: VfGroup = { resourceName: "r", vfRange: "0-0", deviceType: "vfio-pci" };
   const wanted = { pciAddress, name: "ens5", numVfs: 1, vfGroups: [group], ...spec };
   const { steps, problems } = plan({ interfaces: [wanted] }, { interfaces: [status] }, new Map());
   return { steps: steps.map(describeStep), problems: problems.map(({ field, message }) => `${field}: ${message}`) };
@@ -53,7 +53,7 @@ describe("the plan for the card of a virtual machine", () => {
     expect(steps.filter((text) => text.includes("bind") || text.includes("driver"))).toHaveLength(1);
   });
 
-  it.each([
+  it.each<{ spec: Partial<InterfaceSpec>; problem: string }>([
     { spec: { numVfs: 2 }, problem: `numVfs: must be 1, not 2, because ${isVf}` },
     {
       spec: { eSwitchMode: "switchdev" },

@@ -47,6 +47,11 @@ export function isOwned({ external_ids }: { readonly external_ids: TextMap }): b
 
 type MapColumn = "external_ids" | "other_config" | "options";
 
+/** Returns the network namespace of the pod for which the CNI plugin ovs added a port; undefined for other ports. */
+export function podNamespaceOf({ external_ids }: PortRow): string | undefined {
+  return external_ids.get("owner") === "ovs-cni.network.kubevirt.io" ? external_ids.get("contNetns") : undefined;
+}
+
 /** The maps of a row. Rows of the table Bridge have no options. */
 export type Maps = Readonly<Record<MapColumn, TextMap>>;
 

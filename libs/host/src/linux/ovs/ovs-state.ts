@@ -12,9 +12,11 @@ import {
   openVswitch,
   ownEntries,
   pfKey,
+  podNamespaceOf,
   port,
   type BridgeRow,
   type InterfaceRow,
+  type PortRow,
 } from "./ovs-rows.ts";
 
 export function readOvsState(cache: TableCache): OvsState {
@@ -28,18 +30,19 @@ export function readOvsState(cache: TableCache): OvsState {
   };
 }
 
-/** Returns the interfaces of the ports of a bridge, without the one of the bridge itself. */
-function interfacesOf(row: BridgeRow, cache: TableCache): readonly InterfaceRow[] {
-  return [...row.ports].flatMap((portId) =>
-    [...(cache.rows(port).get(portId)?.interfaces ?? [])].flatMap((interfaceId) => {
+/** Returns the ports of a bridge, one for each interface, without the one of the bridge itself. */
+function portsOf(row: BridgeRow, cache: TableCache): readonly ObservedOvsPort[] {
+  return [...row.ports].flatMap((portId) => {
+    const owner = cache.rows(port).get(portId);
+    return [...(owner?.interfaces ?? [])].flatMap((interfaceId) => {
       const found = cache.rows(iface).get(interfaceId);
-      return found === undefined || found.name === row.name ? [] : [found];
-    }),
-  );
+      return owner === undefined || found === undefined || found.name === row.name ? [] : [toPort(found, owner)];
+    });
+  });
 }
 
 function toBridge(row: BridgeRow, cache: TableCache): ObservedOvsBridge {
-  const ports = interfacesOf(row, cache).map(toPort).sort(byName);
+  const ports = portsOf(row, cache).toSorted(byName);
   return { name: row.name, isOwned: isOwned(row), settings: isOwned(row) ? bridgeSettings(row) : {}, ports };
 }
 
@@ -57,7 +60,7 @@ function bridgeSettings(row: BridgeRow): OvsBridgeConfig {
 
 const failModes = ["secure", "standalone"] as const;
 
-function toPort(row: InterfaceRow): ObservedOvsPort {
+function toPort(row: InterfaceRow, owner: PortRow): ObservedOvsPort {
   const pciAddress = isOwned(row) ? row.external_ids.get(pfKey) : undefined;
   return {
     name: row.name,
@@ -65,6 +68,7 @@ function toPort(row: InterfaceRow): ObservedOvsPort {
     isMissing: row.ofport === -1,
     ...defined({
       uplink: pciAddress === undefined ? undefined : { pciAddress, settings: interfaceSettings(row) },
+      podNamespace: podNamespaceOf(owner),
       error: interfaceProblem(row),
     }),
   };
