@@ -63,7 +63,7 @@ describe("bridges of a node", () => {
     expect(merged.matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
   });
 
-  it.each([
+  it.each<{ spec: Partial<SriovNetworkNodePolicySpec>; actual: string }>([
     { spec: { eSwitchMode: "legacy" }, actual: '"legacy"' },
     { spec: { eSwitchMode: "" }, actual: 'absent, which means "legacy"' },
   ])("are refused with the eswitch mode that $spec has", ({ spec, actual }) => {

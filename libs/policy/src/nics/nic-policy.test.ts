@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus, NicSelector } from "@switchyard/api";
 import { mergePolicies } from "../merge/merge-policies.ts";
-import { defaultNicPolicy, mayConfigure } from "./nic-policy.ts";
+import { adviceOnExcludedNics, defaultNicPolicy, mayConfigure } from "./nic-policy.ts";
 import { createRules } from "../merge/rules.ts";
 import { node, operatorConfig, policy } from "../testing/objects.ts";
 
@@ -70,5 +70,38 @@ describe("a policy for a vendor", () => {
     const nics = { known: [{ vendor: "8086", pf: "1521", vf: "1520" }], unlisted: "warn" as const };
     const { spec } = mergePolicies(node(), found, createRules({ policies: [vendorWide], pools: [], nics }));
     expect(spec.interfaces).toMatchObject([{ pciAddress: "0000:01:00.0", numVfs: 2 }]);
+  });
+});
+
+describe("adviceOnExcludedNics", () => {
+  const unlisted = (count: number): readonly InterfaceStatus[] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...cards["i350"],
+      pciAddress: `0000:0${at + 1}:00.0`,
+      name: `eno${at}`,
+    }));
+  const advice = (count: number, supportedNics: "strict" | "warn" = "warn") =>
+    adviceOnExcludedNics({ vendor: "8086" }, unlisted(count), defaultNicPolicy(operatorConfig({ supportedNics })));
+
+  it("is absent if no card is left out", () => {
+    expect(advice(0)).toBeUndefined();
+  });
+
+  it.each([
+    {
+      supportedNics: "warn",
+      how: ", or without SR-IOV: 0000:01:00.0; to use them, select them by pfNames, rootDevices or deviceID",
+    },
+    { supportedNics: "strict", how: ": 0000:01:00.0; to use them, add their IDs to the ConfigMap supported-nic-ids" },
+  ] as const)("says how to use the cards with supportedNics $supportedNics", ({ supportedNics, how }) => {
+    expect(advice(1, supportedNics)).toBe(`not in the list of supported NICs${how}`);
+  });
+
+  it("names at most eight cards", () => {
+    expect(advice(8)?.includes("others")).toBe(false);
+    expect(advice(9)).toContain(
+      ": 0000:01:00.0, 0000:02:00.0, 0000:03:00.0, 0000:04:00.0, 0000:05:00.0, 0000:06:00.0, ",
+    );
+    expect(advice(9)).toContain("0000:07:00.0, 0000:08:00.0 and others; ");
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { isOwned, mergeMaps, ownEntries } from "./ovs-rows.ts";
+import { isOwned, mergeMaps, ownEntries, podNamespaceOf } from "./ovs-rows.ts";
 
 /** Anybody can write the rows, including the keys that Switchyard uses. */
 const keys = fc.constantFrom("a", "b", "__proto__", "switchyard.io/owner", "switchyard.io/keys");
@@ -26,5 +26,18 @@ describe("marks of owned rows", () => {
         expect(mergeMaps(merged, entries, {})).toEqual(merged);
       }),
     );
+  });
+});
+
+describe("podNamespaceOf", () => {
+  it("is known for ports of the CNI plugin ovs only", () => {
+    const port = { _uuid: "", name: "ens1f0_0", interfaces: new Set<string>() };
+    const of = (entries: Readonly<Record<string, string>>) =>
+      podNamespaceOf({ ...port, external_ids: new Map(Object.entries(entries)) });
+    expect(of({ owner: "ovs-cni.network.kubevirt.io", contNetns: "/run/netns/cni-1" })).toBe("/run/netns/cni-1");
+    expect([of({ contNetns: "/run/netns/cni-1" }), of({ owner: "ovs-cni.network.kubevirt.io" })]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
