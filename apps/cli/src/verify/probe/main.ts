@@ -7,21 +7,23 @@ import { isIPv6 } from "node:net";
 import type { Observation, ProbeSpec, ProbeTarget, TargetObservation } from "../observation.ts";
 import { startBeacons } from "./beacons.ts";
 import { answerEchoes, sendEchoes } from "./echo.ts";
-import { readInterface, readText } from "./read-interface.ts";
+import { awaitInterface, readText } from "./read-interface.ts";
 import { fragmentsIn, neighbourOf, routeInterface } from "./routes.ts";
 import { measureThroughput, receiveStreams } from "./throughput.ts";
 
 const smallBytes = 84;
-const echo = { count: 3, waitMs: 2000 };
+/** Time for the interface to get its carrier and its addresses. */
+const linkSeconds = 10;
+const echo = { count: 3, waitMs: 1500 };
 /** Packets that may be lost while the neighbour is asked for the first time. */
-const patientEcho = { count: 5, waitMs: 2000 };
+const patientEcho = { count: 5, waitMs: 1500 };
 
 // The command line that made the pod has written it.
 const spec = JSON.parse(process.env["SWITCHYARD_VERIFY"] ?? "{}") as ProbeSpec;
 setTimeout(() => process.exit(0), spec.deadlineSeconds * 1000);
 process.on("SIGTERM", () => process.exit(0));
 
-const seen = readInterface(spec.interface);
+const seen = await awaitInterface(spec.interface, linkSeconds);
 print(seen);
 const own = (seen.found?.addresses ?? []).map((cidr) => cidr.replace(/\/.*/, ""));
 startBeacons(spec, { addresses: own, onHeard: print });
@@ -29,7 +31,7 @@ for (const address of own) {
   answerEchoes(address, spec.port);
   receiveStreams(address, spec.port + 2);
 }
-if (spec.targets.length > 0) {
+if (spec.listenSeconds > 0) {
   for (const target of spec.targets) print(await observeTarget(target, seen.found?.mtu ?? 1500));
   await new Promise((resolve) => setTimeout(resolve, spec.listenSeconds * 1000));
   print({ kind: "done" });
@@ -40,7 +42,9 @@ async function observeTarget({ pod, address }: ProbeTarget, mtu: number): Promis
   const from = own.find((candidate) => isIPv6(candidate) === isSix) ?? (isSix ? "::" : "0.0.0.0");
   const way = { from, to: address, port: spec.port, fragments };
   const small = await sendEchoes({ ...way, ...patientEcho, bytes: smallBytes });
-  const full = await sendEchoes({ ...way, ...echo, bytes: mtu });
+  // Where no small packet returns, no large one does.
+  const count = small.received > 0 ? echo.count : 0;
+  const full = await sendEchoes({ ...way, ...echo, count, bytes: mtu });
   const neighbour = neighbourOf(readText("/proc/net/arp"), { address, name: spec.interface });
   const route = routeInterface(readText(isSix ? "/proc/net/ipv6_route" : "/proc/net/route"), address);
   return {
