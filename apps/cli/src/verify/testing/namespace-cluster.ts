@@ -17,7 +17,7 @@ export type Fault = (pod: {
   readonly ip: (...words: readonly string[]) => Promise<string>;
   /** Puts the pod's port into a VLAN. */
   readonly setVlan: (vlan: number) => Promise<void>;
-}) => Promise<void>;
+}) => Promise<unknown>;
 
 export interface NamespaceCluster extends PodClient, AsyncDisposable {
   /** Names of the pods that exist. */
