@@ -33,7 +33,7 @@ afterAll(async () => {
 const says = "reading the cluster of the current context lab\n";
 
 describe("the current context", () => {
-  it.each(["doctor", "vfs", "plan", "suggest", "migrate check"])(
+  it.each(["doctor", "vfs", "plan", "suggest", "migrate check", "verify --network fast"])(
     "is read by %s without input, and named",
     async (verb) => {
       const { code, err } = await runCli(verb.split(" "), { env: { HOME: home } });

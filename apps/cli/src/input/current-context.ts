@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * withCurrentContext makes commands that only read use the current context of the user's kubeconfig, as kubectl does, if no other
- * input is given. The context is named on stderr, so that nobody takes another cluster for the one that was meant.
+ * withCurrentContext makes commands that work on a cluster use the current context of the user's kubeconfig, as kubectl does, if no
+ * other input is given. The context is named on stderr, so that nobody takes another cluster for the one that was meant.
  */
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
