@@ -278,6 +278,11 @@ describe("judgePair", () => {
     expect(judge({ sender: { target: { routeInterface: "eth0" } } }).status).toBe("ok");
   });
 
+  it("believes packets of two nodes whose switch drops broadcasts", () => {
+    const check = judge({ others: [], answerer: { node: "w2", heard: {} }, sender: { heard: {} } });
+    expect([check.status, check.results.find(({ layer }) => layer === "vlan")?.status]).toEqual(["ok", "notChecked"]);
+  });
+
   it("checks frames only if the network gives no addresses", () => {
     const bare = { addresses: [] };
     const answerer = { ...answererWith({ found: bare }), attachment: { addresses: [] } };

@@ -68,11 +68,12 @@ function judgeIdentity({ sender, answerer, from, to }: Found, own: readonly Laye
   return [mac, failed("address", `The ${both} have the same address ${same}.`, next)];
 }
 
-function judgeVlan({ sender, answerer }: Found, context: PairContext): LayerResult {
+function judgeVlan({ sender, answerer, target }: Found, context: PairContext): LayerResult {
   const { others, otherVlan, expectationOf, vlanOfVf } = context;
   const { vlan } = expectationOf(sender.node);
   const pair = [sender, answerer];
-  const isTogether = hears(sender, answerer) || hears(answerer, sender);
+  // A switch may drop multicast and broadcast.
+  const isTogether = hears(sender, answerer) || hears(answerer, sender) || (target?.small.received ?? 0) > 0;
   for (const view of pair) {
     const other = others.find((candidate) => hears(view, candidate) || hears(candidate, view));
     if (other === undefined) continue;
