@@ -71,6 +71,7 @@ export function imageValues(
     resourcesInjector: `${registryName}/${resourcesInjector}`,
     // The plugin for InfiniBand is not available as a Go module. The installation needs an image for it; nothing uses the plugin.
     ibSriovCni: `${registryName}/${sriovCni}`,
+    acceleratedBridgeCni: "",
     ovsCni: "",
     rdmaCni: "",
   };
