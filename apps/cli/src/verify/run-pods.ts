@@ -34,7 +34,7 @@ const everyMs = 1000;
 /** Time for the scheduler to change its mind, such as about devices that another pod has just returned. */
 const unscheduledMs = 20_000;
 /** Failed attempts of the kubelet to attach a pod after which no further one is awaited. */
-const mostSandboxes = 3;
+const mostSandboxes = 5;
 /** Time that the kubelet needs to remove a pod. */
 const removalMs = 60_000;
 const port = 47_500;
