@@ -1403,7 +1403,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "string"
                     },
                     "specDigest": {
-                      "description": "Identifies the spec of the PF that asked for the change.",
+                      "description": "Identifies the spec of the PF that requested the change.",
                       "type": "string"
                     },
                     "reason": {

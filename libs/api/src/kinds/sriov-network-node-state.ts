@@ -487,7 +487,7 @@ export interface RolledBackChange {
   readonly reachable: boolean;
   /** What could not be undone; absent if all was. */
   readonly error?: string;
-  /** Identifies the spec of the PF that asked for the change. */
+  /** Identifies the spec of the PF that requested the change. */
   readonly specDigest: string;
   /** What the probe was for. */
   readonly reason: "ApiServerUnreachable" | "GatewayUnreachable";
