@@ -156,6 +156,23 @@ describe("a PF that carries traffic of the host", () => {
     expect(node.daemon.error()).toContain("it still fails, so the change may not be the cause");
   });
 
+  it("is not changed further while the rollback is refused, and gets its state back when it is possible", async () => {
+    const node = await nodeWith(igb(pf), { mtuAbove: 1500 });
+    const reads = node.kernel.fault({ port: "links", method: "setMtu", nth: 1 }, { act: () => void breaks() });
+    let broken: ReturnType<typeof node.kernel.fault> | undefined;
+    const breaks = (): void => {
+      broken = node.kernel.fault({ port: "sriov", method: "listPfs" }, { code: "EIO" });
+    };
+    await pass(node, asking({ mtu: 9000 }));
+    expect([reads.hits, await node.reaches()]).toEqual([1, false]);
+    expect((await readGuardRecord(node.kernel.host().files)).open?.failed).toBeDefined();
+    await pass(node, asking({ mtu: 9000 }));
+    expect(await node.reaches()).toBe(false);
+    broken?.lift();
+    expect(await pass(node, asking({ mtu: 9000 }), 3)).toEqual([]);
+    expect([await node.reaches(), conditionOf(node)?.status]).toEqual([true, "True"]);
+  });
+
   it.each([false, true])("has its network and comes to rest after a kill at any write, done: %j", async (isDone) => {
     const change = asking({ mtu: 9000 });
     for (let nth = 1; ; nth++) {

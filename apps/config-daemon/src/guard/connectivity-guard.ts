@@ -66,6 +66,10 @@ export function createConnectivityGuard(host: Host, deps: ConnectivityGuardDeps)
   return {
     async open(steps, { found, desired, isAtBoot = false }) {
       const record = await onDisk(readGuardRecord);
+      if (record.open?.failed !== undefined) {
+        const words = "the node has lost its network by an earlier change, which is not undone yet";
+        throw new HostError({ action: "change PFs", target: "the node" }, "EBUSY", { words });
+      }
       const bootId = await host.boot.readBootId();
       const guarded = await find(steps, { found, desired });
       if (isAtBoot && isPending(record.open, bootId, guarded)) return;
