@@ -37,6 +37,17 @@ type kubelet struct {
 	directory string
 	mutex     sync.Mutex
 	lines     *json.Encoder
+	// The healthy devices by resource; empty for a resource whose plugin has gone.
+	registered map[string][]string
+}
+
+// checkpoint is the file of a kubelet that says what is registered, without what pods have (pkg/kubelet/cm/devicemanager/checkpoint).
+type checkpoint struct {
+	Data struct {
+		PodDeviceEntries  []string
+		RegisteredDevices map[string][]string
+	}
+	Checksum uint64
 }
 
 func main() {
@@ -49,7 +60,8 @@ func main() {
 		log.Fatal(err)
 	}
 	server := grpc.NewServer()
-	pluginapi.RegisterRegistrationServer(server, &kubelet{directory: directory, lines: json.NewEncoder(os.Stdout)})
+	known := &kubelet{directory: directory, lines: json.NewEncoder(os.Stdout), registered: map[string][]string{}}
+	pluginapi.RegisterRegistrationServer(server, known)
 	log.Fatal(server.Serve(listener))
 }
 
@@ -133,7 +145,26 @@ func allocate(plugin pluginapi.DevicePluginClient, devices []string) ([]string, 
 func (k *kubelet) print(line news) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
+	k.registered[line.Resource] = line.Devices
+	if err := k.writeCheckpoint(); err != nil {
+		log.Fatal(err)
+	}
 	if err := k.lines.Encode(line); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// writeCheckpoint replaces the file, as a kubelet does at each change.
+func (k *kubelet) writeCheckpoint() error {
+	content := checkpoint{}
+	content.Data.RegisteredDevices = k.registered
+	text, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(k.directory, "kubelet_internal_checkpoint")
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
