@@ -28,6 +28,7 @@ import { createVfHolders } from "./observe/vf-holders.ts";
 import type { Kubelet } from "./kubelet/kubelet.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity, sriovKinds, watchDesiredState } from "./watch-desired-state.ts";
+import { createUndo } from "./pass/apply-steps.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
 import { createRefusedChanges } from "./pass/refused-changes.ts";
@@ -155,9 +156,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const guard = createConnectivityGuard(host, {
     timing,
     now,
-    runningSteps,
-    maxPfs: options.maxPfs,
-    maxHanging,
+    applySteps: createUndo({ host, timing, runningSteps, maxPfs: options.maxPfs, maxHanging }),
     timeoutMs: options.connectivityTimeoutMs ?? defaultConnectivityTimeoutMs,
     apiServer: async () => ({ addresses: await apiServerAddresses(), port: transport.serverPort }),
     warn(fields, message) {

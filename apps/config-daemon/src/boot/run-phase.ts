@@ -13,6 +13,7 @@ import { describeStep, type Step } from "@switchyard/plan";
 import { sriovUse } from "@switchyard/policy";
 import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { createConnectivityGuard } from "../guard/connectivity-guard.ts";
+import { createUndo } from "../pass/apply-steps.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
@@ -141,9 +142,13 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
   const guard = createConnectivityGuard(host, {
     timing,
     now,
-    runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
-    maxPfs: config.maxPfs ?? defaultMaxPfs,
-    maxHanging: options.maxHanging,
+    applySteps: createUndo({
+      host,
+      timing,
+      runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
+      maxPfs: config.maxPfs ?? defaultMaxPfs,
+      maxHanging: options.maxHanging,
+    }),
     // The daemon has recorded the change and its time limit before the reboot.
     timeoutMs: 0,
     apiServer: () => Promise.resolve({ addresses: [], port: undefined }),

@@ -173,6 +173,28 @@ describe("a PF that carries traffic of the host", () => {
     expect([await node.reaches(), conditionOf(node)?.status]).toEqual([true, "True"]);
   });
 
+  it("has its VFs again after a kill at any write of a change of its mode", async () => {
+    const vfGroups: InterfaceSpec["vfGroups"] = [
+      { resourceName: "k", vfRange: "0-0" },
+      { resourceName: "u", vfRange: "1-1", deviceType: "vfio-pci" },
+    ];
+    for (let nth = 1; ; nth++) {
+      const node = await nodeWith(ice(pf), { inSwitchdev: true });
+      await pass(node, asking({ vfGroups }), 2);
+      const vfsOf = ({ daemon }: Pick<Node, "daemon">) =>
+        daemon.shown()[0]?.Vfs?.map(({ vfID, driver, adminMac }) => [vfID, driver, adminMac]);
+      const before = vfsOf(node);
+      const change = asking({ vfGroups, eSwitchMode: "switchdev" });
+      const killed = killedAtWrite(node.kernel.host(), nth, nth % 2 === 0);
+      const passing = daemonOn(killed.host, guarded).pass(change);
+      const isEnded = await Promise.race([killed.death.then(() => false), passing.then(() => true)]);
+      if (isEnded) break;
+      const next = { kernel: node.kernel, daemon: daemonOn(node.kernel.host(), guarded) };
+      const last = await pass(next, change, 3);
+      expect([nth, await node.reaches(), last, vfsOf(next)]).toEqual([nth, true, [], before]);
+    }
+  });
+
   it.each([false, true])("has its network and comes to rest after a kill at any write, done: %j", async (isDone) => {
     const change = asking({ mtu: 9000 });
     for (let nth = 1; ; nth++) {

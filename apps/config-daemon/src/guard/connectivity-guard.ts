@@ -40,7 +40,7 @@ export interface ConnectivityGuard {
 }
 
 export interface GuardedChange {
-  readonly found: Pick<Observation, "interfaces" | "bridges">;
+  readonly found: Pick<Observation, "interfaces" | "bridges" | "records">;
   readonly desired: SriovNetworkNodeStateSpec;
   /** Whether the next boot runs the steps, and not the daemon. */
   readonly isAtBoot?: boolean;

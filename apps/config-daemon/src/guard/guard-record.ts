@@ -82,7 +82,7 @@ function parseOpen(value: unknown): OpenChange | undefined {
 }
 
 /** Longest time that the probes can have to work again. */
-export const maxTimeoutMs = 10 * 60_000;
+const maxTimeoutMs = 10 * 60_000;
 
 function isGuardedPf(value: unknown): value is GuardedPf {
   if (!isRecord(value)) return false;

@@ -4,7 +4,7 @@
  * host still has its network afterwards.
  */
 import { defined, type Bridges, type InterfaceStatus, type SriovNetworkNodeStateSpec } from "@switchyard/api";
-import type { Host } from "@switchyard/host";
+import type { Host, PfRecord } from "@switchyard/host";
 import { describeStep, isPfStep, pfSpecDigest, type PfStep, type Step } from "@switchyard/plan";
 import { bridgeNameOf } from "@switchyard/policy";
 import { apiServerRouteText, hostUseOf, readNetworks, readRoutes, type NeededRoute } from "../observe/host-use.ts";
@@ -36,7 +36,7 @@ export async function findGuarded(
     desired,
     apiServer,
   }: {
-    readonly found: Pick<Observation, "interfaces" | "bridges">;
+    readonly found: Pick<Observation, "interfaces" | "bridges" | "records">;
     readonly desired: SriovNetworkNodeStateSpec;
     readonly apiServer: ApiServerEndpoint;
   },
@@ -55,12 +55,15 @@ export async function findGuarded(
   const pfs = found.interfaces.flatMap((pf): readonly GuardedPf[] => {
     const ofPf = byPf.get(pf.pciAddress);
     if (ofPf === undefined) return [];
+    const record = [...found.records].find(([address]) => address === pf.pciAddress)?.[1];
     const context = { links, networks, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) };
     const use = useOf(pf, { ...context, routes });
     if (use.length === 0) return [];
     for (const text of useOf(pf, { ...context, routes: ways })) carried.add(text);
     for (const text of use) carried.add(text);
-    return [toGuarded(pf, { use, bridges: found.bridges, ofPf, specDigest: pfSpecDigest(desired, pf.pciAddress) })];
+    return [
+      toGuarded(pf, { use, bridges: found.bridges, ofPf, record, specDigest: pfSpecDigest(desired, pf.pciAddress) }),
+    ];
   });
   const { port } = apiServer;
   const toApiServer = apiServer.addresses.flatMap((address): readonly Probe[] =>
@@ -92,23 +95,27 @@ function toGuarded(
     use,
     bridges,
     ofPf,
+    record,
     specDigest,
   }: {
     readonly use: readonly string[];
     readonly bridges: Bridges;
     readonly ofPf: readonly PfStep[];
+    readonly record: PfRecord | undefined;
     readonly specDigest: string;
   },
 ): GuardedPf {
   const { pciAddress, eSwitchMode, mtu, numVfs = 0, Vfs: vfs = [] } = pf;
+  // A daemon that was killed during a change has left other VFs than those before the change.
+  const { count = numVfs, vfs: recorded } = record?.vfsBefore ?? {};
   const isOfPf = ({ uplinks = [] }: { readonly uplinks?: readonly { readonly pciAddress: string }[] }): boolean =>
     uplinks.some((uplink) => uplink.pciAddress === pciAddress);
   return {
     pciAddress,
     ...defined({ eSwitchMode, mtu }),
     isUp: pf.linkAdminState === "up",
-    numVfs,
-    vfs: vfs.map(({ vfID, driver, adminMac }) => vfBefore(vfID, { driver, mac: adminMac })),
+    numVfs: count,
+    vfs: recorded ?? vfs.map(({ vfID, driver, adminMac }) => vfBefore(vfID, { driver, mac: adminMac })),
     bridges: { ovs: (bridges.ovs ?? []).filter(isOfPf), linux: (bridges.linux ?? []).filter(isOfPf) },
     use,
     changes: ofPf.map(describeStep),

@@ -23,7 +23,7 @@ export function describeProbe(probe: Probe): string {
 const answerMs = { "api-server": 2_000, gateway: 3_500 };
 
 /** Reports whether the probe works now. An error of the kernel, such as of a route that does not exist, counts as no answer. */
-export async function works(probe: Probe, { connectivity, links }: Host): Promise<boolean> {
+async function works(probe: Probe, { connectivity, links }: Host): Promise<boolean> {
   try {
     if (probe.kind === "api-server") {
       return await connectivity.readAnswer(probe.address, probe.port, answerMs["api-server"]);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /** restorePfs gives PFs the state that they had before a change. It plans from what it finds, so it can be repeated after a kill. */
-import { defined } from "@switchyard/api";
+import { defined, type InterfaceStatus } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { planRestore, type Step } from "@switchyard/plan";
 import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { observeNode } from "../observe/observe.ts";
-import { applySteps } from "../pass/apply-steps.ts";
-import type { RunningSteps } from "../pass/running-steps.ts";
 import { createStepContext } from "../steps/step-context.ts";
-import { restoreVfs } from "../steps/vfs-before.ts";
+import { restoreVfs, withVfsAgain } from "../steps/vfs-before.ts";
 import type { GuardedPf } from "./guard-record.ts";
 
 export interface RestoreDeps {
   readonly timing: StepTiming;
-  readonly maxPfs: number;
-  readonly maxHanging: number;
-  readonly runningSteps: RunningSteps;
+  /** Runs the steps, also if the daemon stops meanwhile. `found` are the PFs as observed before the steps. */
+  readonly applySteps: (
+    steps: readonly Step[],
+    found: readonly InterfaceStatus[],
+  ) => Promise<{ readonly done: readonly Step[]; readonly failures: readonly { readonly message: string }[] }>;
 }
 
 /** What became of one PF. */
@@ -37,26 +37,18 @@ export async function restorePfs(
 }
 
 async function restorePf(host: Host, before: GuardedPf, deps: RestoreDeps): Promise<Restored> {
-  const { timing } = deps;
-  // A stop of the daemon does not end it: the node may have no network.
-  const signal = new AbortController().signal;
+  const { timing, applySteps } = deps;
   const { interfaces, bridges, openVSwitch } = await observeNode(host);
   const steps = planRestore(before, { interfaces, bridges, ...defined({ openVSwitch }) });
-  const { done, failures } = await applySteps(steps, {
-    ...deps,
-    host,
-    signal,
-    found: interfaces,
-    beforeReboot: () => Promise.resolve(),
-    onStep: () => undefined,
-    onLateEnd: () => undefined,
-  });
+  const { done, failures } = await applySteps(steps, interfaces);
   const errors = failures.map(({ message }) => message);
   if (failures.length === 0 && done.length < steps.length) errors.push("a step hangs");
-  if (before.vfs.length > 0 && done.some(({ kind }) => kind === "set-num-vfs" || kind === "set-eswitch-mode")) {
+  // A daemon that was killed after the steps has left new VFs.
+  const pf = interfaces.find(({ pciAddress }) => pciAddress === before.pciAddress);
+  const isNew = done.some(({ kind }) => kind === "set-num-vfs" || kind === "set-eswitch-mode");
+  if (pf !== undefined && before.vfs.length > 0 && (isNew || !hasVfs(pf, before))) {
     try {
-      const context = createStepContext(host, before.pciAddress, timing, signal);
-      const isDone = await endsWithin(restoreVfs({ vfs: before.vfs }, context), timing.stepDeadlineMs, timing);
+      const isDone = await endsWithin(restoreVfsOf(host, before, timing), timing.stepDeadlineMs, timing);
       if (!isDone) errors.push("the drivers of the VFs hang");
     } catch (thrown) {
       if (!(thrown instanceof HostError)) throw thrown;
@@ -64,4 +56,20 @@ async function restorePf(host: Host, before: GuardedPf, deps: RestoreDeps): Prom
     }
   }
   return { done, ...(errors.length > 0 && { error: errors.join("; ") }) };
+}
+
+/** Reports whether the VFs have the drivers and addresses that they had. */
+function hasVfs({ Vfs: vfs = [] }: InterfaceStatus, before: GuardedPf): boolean {
+  return before.vfs.every(({ vfId, driver, mac }) => {
+    const present = vfs.find(({ vfID }) => vfID === vfId);
+    return present?.driver === driver && (mac === undefined || present?.adminMac === mac);
+  });
+}
+
+/** The record says afterwards that the addresses are assigned. Rejects with HostError. */
+async function restoreVfsOf(host: Host, { pciAddress, numVfs, vfs }: GuardedPf, timing: StepTiming): Promise<void> {
+  const context = createStepContext(host, pciAddress, timing, new AbortController().signal);
+  await restoreVfs({ vfs }, context);
+  const record = (await host.records.list()).get(context.pf);
+  if (record !== undefined) await host.records.save(context.pf, withVfsAgain(record, { count: numVfs, vfs }));
 }

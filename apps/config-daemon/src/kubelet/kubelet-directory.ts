@@ -7,7 +7,7 @@ import { isErrno } from "@switchyard/service";
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
-export const defaultKubeletDirectory = "/var/lib/kubelet";
+const defaultKubeletDirectory = "/var/lib/kubelet";
 
 /** Names of the programs that are, or contain, a kubelet. */
 const kubelets: ReadonlySet<string> = new Set([

@@ -130,6 +130,21 @@ export async function applySteps(steps: readonly Step[], options: ApplyStepsOpti
   return { done, failures };
 }
 
+/** Returns a function that runs steps to their end, also if the daemon stops: without them, the node may have no network. */
+export function createUndo(
+  options: Pick<ApplyStepsOptions, "host" | "timing" | "maxPfs" | "maxHanging" | "runningSteps">,
+): (steps: readonly Step[], found: readonly InterfaceStatus[]) => Promise<ApplyOutcome> {
+  return (steps, found) =>
+    applySteps(steps, {
+      ...options,
+      found,
+      signal: new AbortController().signal,
+      beforeReboot: () => Promise.resolve(),
+      onStep: () => undefined,
+      onLateEnd: () => undefined,
+    });
+}
+
 function toFailure(step: Step, thrown: unknown): StepFailure {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return {

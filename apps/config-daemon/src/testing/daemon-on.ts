@@ -13,6 +13,7 @@ import { createMissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ReadHolders } from "../kubelet/kubelet.ts";
 import { createObserver } from "../observe/observer.ts";
 import { createVfHolders } from "../observe/vf-holders.ts";
+import { createUndo } from "../pass/apply-steps.ts";
 import { configureNode, type BeginPass } from "../pass/configure-node.ts";
 import type { PassResult } from "../pass/run-rounds.ts";
 import { requestOf } from "../pass/drain-request.ts";
@@ -91,9 +92,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const guard = createConnectivityGuard(host, {
     timing,
     now,
-    runningSteps,
-    maxPfs: 4,
-    maxHanging: 4,
+    applySteps: createUndo({ host, timing, runningSteps, maxPfs: 4, maxHanging: 4 }),
     timeoutMs: options.connectivityTimeoutMs ?? 0,
     apiServer: async () => ({ addresses: (await options.apiServerAddresses?.()) ?? [], port: 6443 }),
     warn: () => undefined,
