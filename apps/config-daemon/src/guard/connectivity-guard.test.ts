@@ -158,11 +158,11 @@ describe("a PF that carries traffic of the host", () => {
 
   it("is not changed further while the rollback is refused, and gets its state back when it is possible", async () => {
     const node = await nodeWith(igb(pf), { mtuAbove: 1500 });
-    const reads = node.kernel.fault({ port: "links", method: "setMtu", nth: 1 }, { act: () => void breaks() });
     let broken: ReturnType<typeof node.kernel.fault> | undefined;
-    const breaks = (): void => {
+    const breakReads = (): void => {
       broken = node.kernel.fault({ port: "sriov", method: "listPfs" }, { code: "EIO" });
     };
+    const reads = node.kernel.fault({ port: "links", method: "setMtu", nth: 1 }, { act: breakReads });
     await pass(node, asking({ mtu: 9000 }));
     expect([reads.hits, await node.reaches()]).toEqual([1, false]);
     expect((await readGuardRecord(node.kernel.host().files)).open?.failed).toBeDefined();

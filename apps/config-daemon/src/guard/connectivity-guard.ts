@@ -36,7 +36,10 @@ export interface ConnectivityGuard {
    */
   settle(signal: AbortSignal): Promise<readonly string[]>;
   /** Returns the observation with the changes that were undone for the present spec. */
-  addTo<Seen extends Pick<Observation, "interfaces">>(found: Seen, desired: SriovNetworkNodeStateSpec): Promise<Seen>;
+  readonly addTo: <Seen extends Pick<Observation, "interfaces">>(
+    found: Seen,
+    desired: SriovNetworkNodeStateSpec,
+  ) => Promise<Seen>;
 }
 
 export interface GuardedChange {

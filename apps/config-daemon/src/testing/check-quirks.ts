@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * checkQuirks runs random changes of a policy on cards with random pairs of quirks, with drains and with pods that hold VFs. It rejects
- * if a node does not come to rest, loses its network, is Succeeded with a VF that cannot be used, takes a VF from a pod without a drain, or loses what
- * worked.
+ * if a node does not come to rest, loses its network or what worked, or takes a VF from a pod without a drain. It also rejects if a node
+ * is Succeeded with a VF that cannot be used.
  */
 import { expect } from "@jest/globals";
 import { defined, ok, type InterfaceSpec, type VfGroup, type VfStatus } from "@switchyard/api";
