@@ -2,6 +2,7 @@
 /** keepDemo runs the demo with --keep, and kubectl as the last lines of the demo say. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { namespace } from "@switchyard/test-cluster";
 
@@ -32,9 +33,9 @@ export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> 
       said += text;
       const [, kubeconfig] = /^export KUBECONFIG=(.+)$/m.exec(said) ?? [];
       const [, directory] = /^export PATH="\$PATH:(.+)"/m.exec(said) ?? [];
-      const [, report] = /^.* switchyard doctor -o html: (.+)$/m.exec(said) ?? [];
+      const [, report] = /^The page about the cluster: (file:.+)$/m.exec(said) ?? [];
       if (kubeconfig !== undefined && directory !== undefined && report !== undefined) {
-        resolve({ kubeconfig, directory, report });
+        resolve({ kubeconfig, directory, report: fileURLToPath(report) });
       }
     });
     void exited.then((code) => {

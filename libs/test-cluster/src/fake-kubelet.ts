@@ -26,11 +26,18 @@ export interface PodChange {
   readonly text: string;
 }
 
-/** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. Pods on the nodes of `except` have another kubelet. */
+export interface KubeletOptions {
+  /** Pods on these nodes have another kubelet. */
+  readonly except?: readonly string[];
+  /** Resolves when the containers of a pod on this node have ended. By default, they end at once. */
+  readonly beforeEnd?: (node: string) => Promise<unknown>;
+}
+
+/** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. */
 export function simulateKubelets(
   transport: Transport,
   tell: (change: PodChange) => void,
-  except: readonly string[] = [],
+  { except = [], beforeEnd }: KubeletOptions = {},
 ): AsyncDisposable {
   const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
   const ended = new Set<string | undefined>();
@@ -45,6 +52,7 @@ export function simulateKubelets(
     const { name, uid, deletionTimestamp } = pod.metadata;
     if (deletionTimestamp !== undefined) {
       ended.add(uid);
+      await beforeEnd?.(node);
       await end(pod);
       tell({ node, text: `the kubelet has removed pod ${name}` });
     } else if (pod.status?.phase !== "Running") {

@@ -16,7 +16,7 @@ export {
   enableFeatureGate,
   policySpec,
 } from "./cluster-objects.ts";
-export { simulateKubelets, startPod, type PodChange } from "./fake-kubelet.ts";
+export { simulateKubelets, startPod, type KubeletOptions, type PodChange } from "./fake-kubelet.ts";
 export {
   openshiftCrds,
   simulateMachineConfigOperator,

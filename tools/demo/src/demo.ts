@@ -67,8 +67,12 @@ interface Demo {
   readonly news: NodeLog;
 }
 
-/** Runs all scenes. Rejects when a step does not succeed in time. */
-export async function runDemo(testCluster: TestCluster, narrator: Narrator): Promise<void> {
+/** Runs all scenes. Calls `beforeReset` while the policies exist. Rejects when a step does not succeed in time. */
+export async function runDemo(
+  testCluster: TestCluster,
+  narrator: Narrator,
+  beforeReset: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const demo = await startNodes(testCluster, narrator);
   await showPolicies(demo);
   await showNetworks(demo);
@@ -80,6 +84,7 @@ export async function runDemo(testCluster: TestCluster, narrator: Narrator): Pro
   await showTooManyVfs(demo);
   await showRepair(demo);
   await showAdmission(demo);
+  await beforeReset();
   await showReset(demo);
 }
 
@@ -170,7 +175,7 @@ async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> 
       ({ node, text }) => {
         narrator.line(node, text);
       },
-      [vfNodeName],
+      { except: [vfNodeName] },
     ),
   );
   for (const { node } of demoNodes) await startPod(testCluster.transport, `web-${node}`, node, "openshift.io/fast");

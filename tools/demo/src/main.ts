@@ -5,11 +5,13 @@
  */
 import { once } from "node:events";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
+import { createNarrator, namespace, startTestCluster, type Narrator, type TestCluster } from "@switchyard/test-cluster";
 import { createProgress, ensurePrograms, TestingError } from "@switchyard/testing";
 import { ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
 import { runDemo } from "./demo.ts";
+import { demoImages, simulateWorkloads } from "./simulate-workloads.ts";
 import { writeReport } from "./write-report.ts";
 
 const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp [--vm]] [--keep]]
@@ -22,7 +24,7 @@ configure VFs.
            move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
   --afxdp  configure AF_XDP devices of two nodes, and give them back; with --vm, on one node with a real kernel, where
            DPDK's testpmd receives packets (as root, downloads DPDK of Debian 13)
-  --keep   write a report about the cluster at the end, and keep the cluster running until Ctrl-C
+  --keep   write a page about the cluster before its policies are deleted, and keep it running until Ctrl-C
 `;
 
 const { values } = parseArgs({
@@ -43,20 +45,30 @@ await installWhatTheDemoNeeds();
 const narrator = createNarrator(process.stdout, process.env);
 narrator.scene("Starting the cluster");
 narrator.line("demo", simulatedParts());
+if (values.keep === true) Object.assign(process.env, demoImages());
 await using testCluster = await startTestCluster(narrator);
+if (values.keep === true) await simulateWorkloads(testCluster);
+let report: string | undefined;
 const run = await chooseDemo();
-await run(testCluster, narrator);
+await run(testCluster, narrator, reportOnce);
 narrator.line("done", `the demo took ${narrator.elapsedS().toFixed(1)} s`);
 
 if (values.keep === true) {
-  const report = await writeReport({ kubeconfig: testCluster.cluster.kubeconfig, namespace });
-  narrator.line("report", "the demo runs its programs without pods and images, which switchyard doctor reports");
-  narrator.line("report", `the cluster as a page, by switchyard doctor -o html: ${report}`);
+  await reportOnce();
   narrator.scene("The cluster and its nodes keep running until Ctrl-C. In another terminal:");
   process.stdout.write(`export KUBECONFIG=${testCluster.cluster.kubeconfig}\n`);
   process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);
   process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
+  process.stdout.write("npx switchyard doctor  # what is wrong in the cluster, and why\n");
+  process.stdout.write(`The page about the cluster: ${pathToFileURL(report ?? "").href}\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+}
+
+/** Writes the page while the cluster has policies and VFs. Demos call it before they delete them. */
+async function reportOnce(): Promise<void> {
+  if (values.keep !== true || report !== undefined) return;
+  report = await writeReport({ kubeconfig: testCluster.cluster.kubeconfig, namespace });
+  narrator.line("report", "switchyard doctor -o html has written a page about the cluster");
 }
 
 /** Says what is real and what is simulated, so that nobody takes the output for that of real hosts. */
@@ -82,7 +94,9 @@ async function installWhatTheDemoNeeds(): Promise<void> {
   }
 }
 
-async function chooseDemo(): Promise<typeof runDemo> {
+type Demo = (testCluster: TestCluster, narrator: Narrator, beforeReset: () => Promise<void>) => Promise<void>;
+
+async function chooseDemo(): Promise<Demo> {
   if (values.afxdp === true && values.vm === true) return (await import("./vm-afxdp-demo.ts")).runVmAfxdpDemo;
   if (values.vm === true) return (await import("./vm-demo.ts")).runVmDemo;
   if (values["ovn-offload"] === true) return (await import("./ovn-offload-demo.ts")).runOvnOffloadDemo;

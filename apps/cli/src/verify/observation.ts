@@ -16,11 +16,14 @@ export interface ProbeSpec {
   readonly interface: string;
   /** First of three ports: UDP echo, UDP beacons, TCP throughput. */
   readonly port: number;
-  /** The pods to send to. A pod without targets only answers, until it is deleted or its time is over. */
+  /** The pods to send to. */
   readonly targets: readonly ProbeTarget[];
   /** Time after which the program ends, whatever happens. */
   readonly deadlineSeconds: number;
-  /** Time for which the program listens to beacons before it reports what it heard. */
+  /**
+   * Time for which a program that sends listens to beacons after its packets, before it says that it is done. 0 for a program that
+   * only answers, until its pod is deleted or its time is over.
+   */
   readonly listenSeconds: number;
   /** Duration of the TCP stream to each target; 0 for none. */
   readonly throughputSeconds: number;

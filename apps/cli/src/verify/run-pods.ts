@@ -38,6 +38,8 @@ const mostSandboxes = 5;
 /** Time that the kubelet needs to remove a pod. */
 const removalMs = 60_000;
 const port = 47_500;
+/** Time in which each pod sends several beacons. */
+const listenSeconds = 3;
 
 /** Rejects with the signal's reason, or with KubeError, after the pods were removed. */
 export async function runPods(options: RunOptions): Promise<readonly PodView[]> {
@@ -121,7 +123,7 @@ async function createAll(pods: readonly PlannedPod[], { options, created, answer
         port,
         targets,
         deadlineSeconds,
-        listenSeconds: 3,
+        listenSeconds: role === "sends" ? listenSeconds : 0,
         throughputSeconds,
       },
       activeDeadlineSeconds: deadlineSeconds,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** readInterface reads what the pod has of its network: the interface in sysfs, addresses, VFIO groups and RDMA devices. */
+/** awaitInterface reads what the pod has of its network: the interface in sysfs, addresses, VFIO groups and RDMA devices. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import type { FoundInterface, InterfaceObservation } from "../observation.ts";
@@ -8,7 +8,20 @@ const classNet = "/sys/class/net";
 /** IFF_UP (include/uapi/linux/if.h). */
 const flagUp = 1;
 
-export function readInterface(name: string): InterfaceObservation {
+/**
+ * Waits until the interface has a carrier and an address, or the time is over. A link needs up to some seconds after the CNI plugin
+ * has set it up, and Node.js leaves out the addresses of an interface that is not running.
+ */
+export async function awaitInterface(name: string, mostSeconds: number): Promise<InterfaceObservation> {
+  for (let second = 0; ; second++) {
+    const { found, ...others } = readInterface(name);
+    const isComplete = found === undefined || (found.hasCarrier && found.addresses.length > 0);
+    if (isComplete || second >= mostSeconds) return { ...others, ...(found !== undefined && { found }) };
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+function readInterface(name: string): InterfaceObservation {
   const found = readFound(name);
   const mode = readText("/sys/module/ib_core/parameters/netns_mode");
   return {
