@@ -38,6 +38,11 @@ const groups: readonly {
     folders: [],
   },
   {
+    text: "Tasks",
+    entries: [["guide/tasks/index.md", "All tasks"], ["guide/tasks/dpdk-vfio.md"], ["guide/tasks/rdma-nvidia.md"]],
+    folders: ["guide/tasks"],
+  },
+  {
     text: "Operate",
     entries: [
       ["guide/operate.md"],

@@ -11,6 +11,7 @@ import { headingId } from "./heading-ids.ts";
 import { home } from "./home.ts";
 import { navigation, type Titled } from "./navigation.ts";
 import { pageOf, siteLink, type Workspace } from "./pages.ts";
+import { searchedText, searchOptions } from "./search.ts";
 
 /** Read by docs/.vitepress/config.ts: it names the version in the menu and where other versions are. */
 export const publishedVariable = "SWITCHYARD_DOCS_PUBLISHED";
@@ -88,8 +89,8 @@ export function siteConfig(): UserConfig<SiteTheme> {
       search: {
         provider: "local",
         options: {
-          // Facts about another project would hide the product's own pages.
-          _render: (source, env, md) => (env.relativePath.startsWith("upstream/") ? "" : md.render(source, env)),
+          miniSearch: { searchOptions },
+          _render: (source, env, md) => md.render(searchedText(env.relativePath, source), env),
         },
       },
       socialLinks: [{ icon: "github", link: repository, ariaLabel: "Source code on GitHub" }],
