@@ -6,7 +6,7 @@
  */
 import { NetlinkError } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
-import { bytes, find, parseAttributes, readU16, readU32 } from "../wire/attributes.ts";
+import { bytes, find, parseAttributes, readU16, readU32, u32 } from "../wire/attributes.ts";
 import { parseIpAddress } from "../wire/ip-address.ts";
 
 /**
@@ -24,7 +24,7 @@ export interface Neighbour {
 }
 
 const messageTypes = { newNeighbour: 28, getNeighbour: 30 };
-const attributes = { destination: 1 };
+const attributes = { destination: 1, interface: 8 };
 const families = { ipv4: 2, ipv6: 10 };
 const headerBytes = 12;
 const flagUse = 0x01; // NTF_USE: look the address up, as a packet would
@@ -43,11 +43,9 @@ const nud = {
 export async function readNeighbour(socket: NetlinkSocket, { link, address }: Neighbour): Promise<NeighbourState> {
   const tried = `read neighbour ${address}`;
   const wanted = parsed(tried, address);
-  const messages = await socket.dump({
-    tried,
-    type: messageTypes.getNeighbour,
-    payload: encodeHeader({ wanted, link: 0 }),
-  });
+  // The kernel leaves out the neighbours of other interfaces.
+  const request = Buffer.concat([encodeHeader({ wanted, link: 0 }), u32(attributes.interface, link)]);
+  const messages = await socket.dump({ tried, type: messageTypes.getNeighbour, payload: request });
   for (const { type, payload } of messages) {
     if (type !== messageTypes.newNeighbour || payload.length < headerBytes || readU32(payload, 4) !== link) continue;
     const destination = find(parseAttributes(payload.subarray(headerBytes)), attributes.destination);
