@@ -25,6 +25,8 @@ const missing = missingForNamespaces();
     const pid = /\d+/.exec(gateway.path)?.[0] ?? "";
     await host.run("sh", "-ec", `ip link add v0 type veth peer name v1 netns ${pid}; ip link set v0 up`);
     await host.run("sh", "-ec", "ip addr add 192.0.2.1/24 dev v0; ip -6 addr add 2001:db8::1/64 dev v0 nodad");
+    // The kernel asks three times before it gives up, by default once a second.
+    await host.run("sh", "-ec", "for f in ipv4 ipv6; do sysctl -qw net.$f.neigh.v0.retrans_time_ms=50; done");
     const addresses = "ip addr add 192.0.2.254/24 dev v1; ip -6 addr add 2001:db8::fe/64 dev v1 nodad";
     await gateway.run("sh", "-ec", `ip link set v1 up; ${addresses}`);
     link = (await getLink(socket, "v0")).index;
