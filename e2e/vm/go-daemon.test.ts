@@ -5,16 +5,15 @@
  * the Go operator, the tests are skipped and say so.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { annotations, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
+import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import { missingUpstreamOperator, upstreamOperator } from "@switchyard/go-programs";
 import { createFakeKernel, igb, pci } from "@switchyard/host/testing";
-import { isKubeObject, isRecord, objectPath } from "@switchyard/kube";
+import { isRecord } from "@switchyard/kube";
 import { applyPolicy, namespace, policySpec } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestProcess } from "@switchyard/vm-lab";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { readIfThere } from "../src/api/plain-api.ts";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 import { configureAsUpstream, statusByUpstream } from "../upgrade/upstream-host.ts";
@@ -65,15 +64,11 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
     return { ...started, log: () => log };
   }
 
-  const readState = async (): Promise<SriovNetworkNodeState | undefined> => {
-    const path = objectPath(sriovNetworkNodeStates, { namespace, name: "vm" });
-    const found = await readIfThere(watched.testCluster.transport, path);
-    return isKubeObject(found) ? found : undefined;
-  };
+  const readState = (): SriovNetworkNodeState | undefined => watched.news.states.get("vm");
 
   async function untilSucceeded(by: () => string): Promise<SriovNetworkNodeState> {
-    const done = async () => {
-      const state = await readState();
+    const done = () => {
+      const state = readState();
       const numVfs = state?.status?.interfaces?.find(({ pciAddress }) => pciAddress === pf)?.numVfs;
       return state?.status?.syncStatus === "Succeeded" && numVfs === 3 ? state : undefined;
     };
@@ -91,7 +86,7 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
 
   it("configures the VFs, and writes the record and the status that the stand-in writes", async () => {
     const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
-    await eventually("the Go daemon reports the NIC", async () => (await readState())?.status?.interfaces, within);
+    await eventually("the Go daemon reports the NIC", () => readState()?.status?.interfaces, within);
     await applyPolicy(watched.testCluster, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
     const userSpace = { ...wanted, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
     await applyPolicy(watched.testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
@@ -116,11 +111,7 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
     daemon.kill("SIGTERM");
     await daemon.exitCode;
     const own = watched.node.startDaemon();
-    await eventually(
-      "Switchyard's daemon has reported",
-      async () => (await readState())?.status?.conditions?.length,
-      within,
-    );
+    await eventually("Switchyard's daemon has reported", () => readState()?.status?.conditions?.length, within);
     await untilSucceeded(() => own.log());
     expect(await readVfs()).toBe(vfs);
     expect(own.log()).not.toContain("Drain_Required");
@@ -129,12 +120,12 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
   }, 900_000);
 
   it("takes the host back, requests no drain and changes no VF", async () => {
-    const { metadata } = (await readState()) ?? { metadata: undefined };
+    const { metadata } = readState() ?? { metadata: undefined };
     daemon = startGoDaemon();
     await eventually("it reconciles the node", () => daemon.log().includes("new generation"), within);
     await eventually(
       "it has replaced the status",
-      async () => (await readState())?.metadata.resourceVersion !== metadata?.resourceVersion,
+      () => readState()?.metadata.resourceVersion !== metadata?.resourceVersion,
       within,
     );
     const state = await untilSucceeded(() => daemon.log());
