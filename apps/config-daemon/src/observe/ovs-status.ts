@@ -49,7 +49,7 @@ type IsGone = (port: ObservedOvsPort) => boolean;
 /**
  * Open vSwitch keeps the ports of pods over a reboot, and a representor that gets the name of such a port works with the settings
  * of a pod that is gone. The CNI plugin ovs then cannot add the port for the next pod (cnis.md 1.5). While a node boots, no pod runs, so
- * such a port is left if its network namespace does not exist; `/run` is empty after a reboot. In a running node, the port may be
+ * such a port is from before the boot if its network namespace does not exist: `/run` is empty after a reboot. In a running node, the port may be
  * that of a pod that is being started.
  */
 async function leftByPods({ files }: Host, { bridges }: OvsState, { isAtBoot }: OvsSurroundings): Promise<IsGone> {
