@@ -65,7 +65,7 @@ describe("bridges of a node", () => {
 
   it.each<{ spec: Partial<SriovNetworkNodePolicySpec>; actual: string }>([
     { spec: { eSwitchMode: "legacy" }, actual: '"legacy"' },
-    { spec: { eSwitchMode: "" }, actual: 'absent, which means "legacy"' },
+    { spec: { eSwitchMode: "" as "legacy" }, actual: 'absent, which means "legacy"' },
   ])("are refused with the eswitch mode that $spec has", ({ spec, actual }) => {
     const { problems } = merge([switchdev("p1", { bridge: plain, ...spec })]);
     expect(problems.map(({ message }) => message)).toEqual([
