@@ -53,7 +53,7 @@ export {
   type VfRange,
   type VfRangeProblem,
 } from "./vfs/vf-range.ts";
-export { addVfs, coversVfs, drainedVfs, formatVfSet, hasVf, parseVfSet, type VfSet } from "./vfs/vf-set.ts";
+export { addVfs, coversVfs, drainedVfs, formatVfSet, hasVf, type VfSet } from "./vfs/vf-set.ts";
 export { holderOf, isUserSpaceDriver, type HeldVfs } from "./vfs/vf-holder.ts";
 export {
   isHardwareOffloadPool,

@@ -23,7 +23,7 @@ export function searchedText(page: string, source: string): string {
  * The weight of a section among the results. `id` is the address of the section: "/v0.1/guide/tasks/dpdk-vfio.html#manifests".
  * The browser gets the text of this function, so it uses nothing from outside.
  */
-export function searchWeight(id: string): number {
+function searchWeight(id: string): number {
   if (id.includes("/guide/tasks/")) return 6;
   if (/\/guide\/demo(?:\.html)?(?:#|$)/.test(id)) return 0.5;
   if (id.includes("/guide/")) return 2;

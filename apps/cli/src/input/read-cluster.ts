@@ -16,8 +16,7 @@ import { textAt, toManifest, type Manifest } from "../json.ts";
 import { networkConfigMaps } from "../cluster/network-objects.ts";
 import { CliError, type Diagnostics } from "../terminal.ts";
 import { daemonSets, listSnapshot } from "./list-snapshot.ts";
-import { releaseSecretType } from "../migration/helm-release.ts";
-import { readServerSecrets, secrets } from "./read-server-secrets.ts";
+import { readServerSecrets } from "./read-server-secrets.ts";
 
 export interface ClusterSource {
   readonly kubeconfig?: string | undefined;
@@ -131,26 +130,4 @@ async function readServer(transport: Transport): Promise<{
     if (!isKubeError(error)) throw error; // a refusal has the time, too
   }
   return { nowMs, kubernetesVersion };
-}
-
-/**
- * readReleaseSecrets reads the Secrets in which Helm keeps the revisions of releases in the operator's namespace. Returns none if
- * the user may not read them. Throws CliError "unavailable" if the cluster cannot be reached.
- */
-export async function readReleaseSecrets(source: ClusterSource): Promise<readonly Manifest[]> {
-  const { namespace, context, kubeconfig, env } = source;
-  const origin = context ?? kubeconfig ?? "the cluster";
-  const manifests: Manifest[] = [];
-  try {
-    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
-    const request = { type: secrets, namespace, fieldSelector: `type=${releaseSecretType}`, pageSize: 10 };
-    for await (const { items } of listPages(transport, request)) {
-      for (const item of items) manifests.push(...[toManifest(item, origin)].filter((one) => one !== undefined));
-    }
-    return manifests;
-  } catch (cause) {
-    if (isKubeError(cause, "Forbidden")) return [];
-    if (!isKubeError(cause)) throw cause;
-    throw new CliError("unavailable", cause.message, { cause });
-  }
 }

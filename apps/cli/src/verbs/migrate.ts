@@ -75,7 +75,7 @@ async function printLeftovers({ flags: given, terminal }: Pick<Call, "flags" | "
 
 async function releaseSecrets({ flags, terminal }: Pick<Call, "flags" | "terminal">): Promise<readonly Manifest[]> {
   if (!isLive(flags)) return [];
-  const { readReleaseSecrets } = await import("../input/read-cluster.ts");
+  const { readReleaseSecrets } = await import("../migration/release-secrets.ts");
   const { context, kubeconfig, namespace } = flags;
   return readReleaseSecrets({ context, kubeconfig, namespace, env: terminal.env });
 }
