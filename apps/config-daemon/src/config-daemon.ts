@@ -15,6 +15,8 @@ import {
   yesOrNo,
   type FlagKind,
 } from "@switchyard/service";
+import { join } from "node:path";
+import { holdersFromFile } from "./kubelet/holders-file.ts";
 import { openKubelet } from "./kubelet/open-kubelet.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/api-server.ts";
@@ -84,6 +86,10 @@ export function runConfigDaemon(): Promise<number> {
         env: "OVSDB_SOCKET_PATH",
         help: "Socket of ovsdb-server, below --host-root. Used with --manage-software-bridges only.",
       }),
+      vfHoldersFile: flag(text("FILE"), {
+        env: "VF_HOLDERS_FILE",
+        help: "File of the host, below --host-root, that says which pods have VFs. For nodes without a kubelet, which is not asked then.",
+      }),
       useSystemdService: flag(yesOrNo, {
         default: "false",
         env: "USE_SYSTEMD_SERVICE",
@@ -147,7 +153,10 @@ export function runConfigDaemon(): Promise<number> {
         setNotAlive,
         signal,
         onFirstPass: createSaveMemory(),
-        kubelet: openKubelet(hostRoot, flags.kubeletDirectory),
+        kubelet:
+          flags.vfHoldersFile === undefined
+            ? openKubelet(hostRoot, flags.kubeletDirectory)
+            : holdersFromFile(join(hostRoot, flags.vfHoldersFile)),
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),
