@@ -41,6 +41,7 @@ import { createPendingEvent } from "./report/reporter.ts";
 import { clearDriverOverrides } from "./start/clear-driver-overrides.ts";
 import { createApiServerAddresses } from "./start/api-server.ts";
 import { defaultMaxHanging } from "./start/resources.ts";
+import { createUncleanVfs } from "./unclean-vfs/unclean-vfs.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
 import { keepAfxdpBoot } from "./systemd/afxdp-boot.ts";
 import { createSystemdMode, type SystemdModeOptions } from "./systemd/plan-for-boot.ts";
@@ -219,6 +220,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         nowMs: () => timing.nowMs(),
         graceMs: timing.linkTimeoutMs,
       }),
+    uncleanVfs: options.kubelet && createUncleanVfs({ kubelet: options.kubelet, nowMs: () => timing.nowMs() }),
     refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
     maxPfs: options.maxPfs,
     guard,

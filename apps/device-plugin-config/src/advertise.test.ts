@@ -90,6 +90,16 @@ describe("advertise", () => {
     });
   });
 
+  it.each([true, false])("keeps back a VF that a past pod has left with its settings (feature gate: %s)", (block) => {
+    const port = pf();
+    const settings = [{ name: "Vlan", value: "100", initial: "0" }];
+    const Vfs = (port.status.Vfs ?? []).map((vf) => (vf.vfID === 3 ? { ...vf, unclean: { settings } } : vf));
+    expect(advertised(nodeState([{ ...port, status: { ...port.status, Vfs } }]), { block })).toEqual({
+      resources: { fast: "1:10.0 1:10.1 1:10.2" },
+      pending: ["fast 1 unclean"],
+    });
+  });
+
   it("reports missing VFs, for example if the spec has more VFs than the port supports", () => {
     const vfGroups = [{ resourceName: "fast", vfRange: "0-5" }];
     expect(advertised(nodeState([pf({ spec: { vfGroups } })]))).toEqual({

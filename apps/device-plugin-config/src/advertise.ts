@@ -38,8 +38,10 @@ export interface PendingVfs {
  * "missing": the VF does not exist. "draining": the pods that have the VF must leave, because the daemon will change or interrupt it,
  * and no other pod may get it. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
- * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its network interface. "published":
- * a driver publishes the VF in a ResourceSlice. "held": a pod has the VF as a device of another resource. "unknown-holder": the kubelet does not say whether a pod has it.
+ * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its
+ * network interface. "unclean": a past pod has left the VF with its settings, which the daemon will reset. "published": a driver
+ * publishes the VF in a ResourceSlice. "held": a pod has the VF as a device of another resource. "unknown-holder": the kubelet does not
+ * say whether a pod has it.
  */
 export type PendingCause = (typeof causes)[number];
 
@@ -49,6 +51,7 @@ const causes = [
   "no-interface",
   "no-bridge",
   "published",
+  "unclean",
   "held",
   "unknown-holder",
   "changing",
@@ -85,6 +88,7 @@ export function advertise(
     if (drained !== undefined && hasVf(drained, pciAddress, vf.vfID)) return "draining"; // without the feature gate, too
     if (withoutBridge.has(pciAddress)) return "no-bridge";
     if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
+    if (vf.unclean) return "unclean"; // without the feature gate, too: the next pod would have the settings of the past one
     const reason = withheld.get(vf.pciAddress);
     if (reason !== undefined) return causeOfWithheld(reason);
     if (!block) return undefined;

@@ -64,6 +64,17 @@ describe("conditionOf", () => {
     ]);
   });
 
+  it("names the VFs that a past pod has left with its settings", () => {
+    const port = pf();
+    const settings = [{ name: "Vlan", value: "100", initial: "0" }];
+    const Vfs = (port.status.Vfs ?? []).map((vf) => (vf.vfID < 2 ? { ...vf, unclean: { settings } } : vf));
+    expect(condition({ ...port, status: { ...port.status, Vfs } })).toEqual([
+      "False",
+      "VfsHeld",
+      "fast: 2 VFs of 0000:01:00.0 are withheld until the settings that a past pod has left are reset; VFs advertised: fast: 2",
+    ]);
+  });
+
   it("names at most three problems of resources", () => {
     const names = ["a/0", "a/1", "a/2", "a/3"];
     const vfGroups = names.map((resourceName, id) => ({ resourceName, vfRange: `${id}-${id}` }));

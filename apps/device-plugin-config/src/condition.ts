@@ -41,7 +41,7 @@ export function notRegistered({ resources, isKubeletAbsent }: Unregistered, adve
   return { type, status: "False", reason: reasons.notRegistered, message: `${why}; ${advertised}` };
 }
 
-const withheld: ReadonlySet<PendingCause> = new Set(["published", "held", "unknown-holder"] as const);
+const withheld: ReadonlySet<PendingCause> = new Set(["published", "held", "unknown-holder", "unclean"] as const);
 
 /** What can last, and does not say that the daemon is about to do something. */
 const lasting: ReadonlySet<PendingCause> = new Set([...withheld, "missing", "no-interface", "no-bridge"] as const);
@@ -79,6 +79,8 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
     }
     case "no-bridge":
       return `${vfs} ${isOne ? "is" : "are"} withheld until the bridge of the PF exists`;
+    case "unclean":
+      return `${vfs} ${isOne ? "is" : "are"} withheld until the settings that a past pod has left are reset`;
     case "no-interface":
       return `${vfs} ${isOne ? "has" : "have"} no network interface`;
     case "changing":

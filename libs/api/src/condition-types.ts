@@ -365,7 +365,7 @@ export const devicePluginReasons = {
    */
   vfsMissing: "VfsMissing",
   /**
-   * VFs are not offered yet: pods have them as devices of another resource, or this is not known, or ResourceSlices of a driver name them.
+   * VFs are not offered yet: pods have them, or this is not known, ResourceSlices name them, or settings of past pods are being reset.
    * @remedy Wait until the pods that the message names have ended, or delete them. Let only one of device plugin and driver offer a VF.
    */
   vfsHeld: "VfsHeld",

@@ -118,6 +118,11 @@ export const eventReasons = {
    */
   upstreamFilesNotRemoved: "UpstreamFilesNotRemoved",
   /**
+   * On node states: a past pod has left a VF with its settings, such as its VLAN. The note says which, and what they are reset to.
+   * @remedy Nothing. If it occurs often, look why the CNI plugin of the network does not restore VFs when pods end.
+   */
+  vfNotClean: "VfNotClean",
+  /**
    * On node states, at the end of a drain: pods that cannot be kept off the node may lose their VFs. The note names them.
    * @remedy Restart these pods when the node is configured.
    */

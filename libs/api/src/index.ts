@@ -140,6 +140,8 @@ export {
   type RebootStatus,
   type SystemSettings,
   type HoldersStatus,
+  type UncleanSetting,
+  type UncleanVf,
   type VfHolder,
   type HostNetworkStatus,
   type SystemStatus,

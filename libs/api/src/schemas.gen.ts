@@ -1125,6 +1125,81 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "description": "VLAN ID that the PF assigns to the VF's traffic.",
                         "type": "integer"
                       },
+                      "vlanQoS": {
+                        "description": "Priority of that VLAN; absent if it is 0.",
+                        "type": "integer"
+                      },
+                      "vlanProto": {
+                        "description": "Protocol of that VLAN if it is 802.1ad; absent if it is 802.1q.",
+                        "type": "string"
+                      },
+                      "spoofChk": {
+                        "description": "off if the PF lets the VF send packets with other source addresses than its own; absent if not, or if this is not known.",
+                        "type": "string"
+                      },
+                      "trust": {
+                        "description": "on if the PF trusts the VF, so that it may change its address; absent if not, or if this is not known.",
+                        "type": "string"
+                      },
+                      "linkState": {
+                        "description": "State of the link that the PF shows to the VF: enable or disable; absent if it is that of the port (auto).",
+                        "type": "string"
+                      },
+                      "minTxRate": {
+                        "description": "Rate in Mb/s that the PF guarantees to the VF; absent without a guarantee.",
+                        "type": "integer"
+                      },
+                      "maxTxRate": {
+                        "description": "Highest rate of the VF in Mb/s; absent without a limit.",
+                        "type": "integer"
+                      },
+                      "promiscuous": {
+                        "description": "Whether the VF's network interface was set to promiscuous mode; absent if not.",
+                        "type": "boolean"
+                      },
+                      "unclean": {
+                        "description": "What a past pod has left of its settings. Absent if nothing is left, while a pod has the VF, and if the settings of the new VF are not known. The device plugin does not offer such a VF.",
+                        "type": "object",
+                        "required": [
+                          "settings"
+                        ],
+                        "properties": {
+                          "settings": {
+                            "description": "The settings that differ.",
+                            "type": "array",
+                            "maxItems": 12,
+                            "items": {
+                              "description": "A setting of a VF that a past pod has left.",
+                              "type": "object",
+                              "required": [
+                                "name",
+                                "value",
+                                "initial"
+                              ],
+                              "properties": {
+                                "name": {
+                                  "description": "Name of the field of this status, such as Vlan, trust or adminMac.",
+                                  "type": "string"
+                                },
+                                "value": {
+                                  "description": "Present value.",
+                                  "type": "string",
+                                  "maxLength": 64
+                                },
+                                "initial": {
+                                  "description": "Value that the new VF had, and to which the setting is reset.",
+                                  "type": "string",
+                                  "maxLength": 64
+                                }
+                              }
+                            }
+                          },
+                          "reset": {
+                            "description": "Whether the config daemon resets them now, because the VF has been free for 30 seconds, and no device plugin offers it.",
+                            "type": "boolean"
+                          }
+                        }
+                      },
                       "mtu": {
                         "description": "MTU of the VF's network interface in bytes.",
                         "type": "integer"

@@ -12,7 +12,7 @@ export type { UnreadableRecord } from "./linux/records/record-directory.ts";
 export { createLinuxHostFiles } from "./linux/system/linux-host-files.ts";
 export { defaultStateDirectory } from "./linux/system/host-paths.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/system/node-lock.ts";
-export type { AfxdpRecord, AfxdpRecords, FirmwareRecord, PfRecord, PfRecords } from "./ports/records.ts";
+export type { AfxdpRecord, AfxdpRecords, FirmwareRecord, InitialVf, PfRecord, PfRecords } from "./ports/records.ts";
 export {
   bootProgramDirectory,
   type BootProgram,

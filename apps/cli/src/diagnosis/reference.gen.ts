@@ -716,6 +716,12 @@ export const reference: Reference = {
       "remedy": "Correct what the note names, such as a file system that is read-only. The daemon tries again."
     },
     {
+      "name": "VfNotClean",
+      "type": "Warning",
+      "when": "On node states: a past pod has left a VF with its settings, such as its VLAN. The note says which, and what they are reset to.",
+      "remedy": "Nothing. If it occurs often, look why the CNI plugin of the network does not restore VFs when pods end."
+    },
+    {
       "name": "VfsInUse",
       "type": "Warning",
       "when": "On node states, at the end of a drain: pods that cannot be kept off the node may lose their VFs. The note names them.",
@@ -813,6 +819,18 @@ export const reference: Reference = {
         "state"
       ],
       "meaning": "VFs of the node by state: wanted by its spec, existing, and configured (wanted VFs that match the spec)."
+    },
+    {
+      "name": "switchyard_node_equal_vf_macs",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "VFs with an administrative MAC address that another VF of the same PF has."
+    },
+    {
+      "name": "switchyard_node_unclean_vfs",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "VFs without a pod that have settings of a past pod, and are not offered until they are reset."
     },
     {
       "name": "switchyard_node_states",

@@ -4,7 +4,7 @@
  * (sriov-operator.md A.5, F.3). All functions of this file are pure.
  */
 import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
-import type { EswitchMode, Link, SysfsPf, PfRecord, SysfsVf } from "@switchyard/host";
+import type { EswitchMode, Link, LinkVf, SysfsPf, PfRecord, SysfsVf } from "@switchyard/host";
 import { smartNicModelOf } from "@switchyard/policy";
 import { isSameCard } from "./same-card.ts";
 
@@ -135,7 +135,8 @@ function toVfStatus(
       mtu: link?.mtu,
       adminMac: onPf?.mac,
       adminGuid: onPf?.guid,
-      Vlan: onPf?.vlan === 0 ? undefined : onPf?.vlan,
+      ...(onPf && vfSettings(onPf)),
+      promiscuous: link?.promiscuous === true ? true : undefined,
       driver: vf.driver,
       iommuGroupPeers: vf.iommuGroupPeers?.slice(0, maxGroupPeers),
       representorName: representor?.name,
@@ -145,6 +146,21 @@ function toVfStatus(
 
 /** A group without ACS can contain all devices of a machine. */
 const maxGroupPeers = 4;
+
+/** Only what a new VF does not have, except for spoof checks: a node can have 256 VFs. */
+function vfSettings(vf: LinkVf): { readonly [Name in keyof VfStatus]?: VfStatus[Name] | undefined } {
+  const { vlan, vlanQos, vlanProtocol, spoofCheck, trust, linkState, minTxRate, maxTxRate } = vf;
+  return {
+    Vlan: vlan || undefined,
+    vlanQoS: vlanQos || undefined,
+    vlanProto: vlanProtocol === "802.1ad" ? vlanProtocol : undefined,
+    spoofChk: spoofCheck === false ? "off" : undefined,
+    trust: trust === true ? "on" : undefined,
+    linkState: linkState === "auto" ? undefined : linkState,
+    minTxRate: minTxRate || undefined,
+    maxTxRate: maxTxRate || undefined,
+  };
+}
 
 /** Returns the name and the alternative names of an interface. */
 export function allNamesOf({ name, altNames = [] }: Pick<InterfaceStatus, "name" | "altNames">): readonly string[] {

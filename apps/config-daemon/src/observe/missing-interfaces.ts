@@ -105,10 +105,10 @@ export function createMissingInterfaces({ readHolders, nowMs, graceMs }: Missing
     stepEnded(step, hasFailed) {
       const needsInterface = step.kind === "set-vf-mac" || step.kind === "set-vf-mtu";
       if (needsInterface && hasFailed) waitedFor.add(keyOf(step.pciAddress, step.vfId));
-      const changed = changedVfs(step);
-      if (changed?.vfId === "all") freshPfs.add(changed.pciAddress);
-      if (step.kind !== "bind-driver" && step.kind !== "set-vf-mac") return;
-      const key = keyOf(step.pciAddress, step.vfId);
+      const { pciAddress = "", vfId } = changedVfs(step) ?? (step.kind === "set-vf-mac" ? step : {});
+      if (vfId === "all") freshPfs.add(pciAddress);
+      if (vfId === undefined || vfId === "all") return;
+      const key = keyOf(pciAddress, vfId);
       fresh.add(key);
       const known = missing.get(key);
       if (known !== undefined && step.kind === "bind-driver") missing.set(key, { ...known, isBoundAgain: true });

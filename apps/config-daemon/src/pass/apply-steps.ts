@@ -11,7 +11,7 @@ import { mapConcurrently } from "@switchyard/service";
 import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
 import { FewerVfsError } from "../steps/vfs.ts";
-import { createStepContext, type StepContext } from "../steps/step-context.ts";
+import { createStepContext, type StepContext, type StepContextOptions } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
 /** A step that the host refused. */
@@ -46,6 +46,8 @@ export interface ApplyStepsOptions {
   readonly runningSteps: RunningSteps;
   /** Stops after the steps that are running. */
   readonly signal: AbortSignal;
+  /** Asks the kubelet whether no pod has a VF; absent where it cannot be asked. */
+  readonly isFree?: StepContextOptions["isFree"];
   /** Called before the node reboots. */
   readonly beforeReboot: (causes: readonly string[]) => Promise<void>;
   /** Called when a step ends, while other PFs continue. `failure` is undefined if the step succeeded. */
@@ -105,7 +107,7 @@ export async function applySteps(steps: readonly Step[], options: ApplyStepsOpti
     }
     const watched = watchCalls(options.host);
     const pf = options.found.find((each) => each.pciAddress === pciAddress);
-    const context = createStepContext(watched.host, pciAddress, timing, signal);
+    const context = createStepContext(watched.host, pciAddress, { timing, signal, isFree: options.isFree });
     for (const step of ofPf) {
       const about = { pf, describe: () => watched.oldest() ?? describeStep(step) };
       if (!(await runUnlessBlocked(step, () => runExplained(step, context), about))) return;

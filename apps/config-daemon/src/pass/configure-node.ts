@@ -24,9 +24,10 @@ import type { Found } from "../report/status-of.ts";
 import { adoptUpstreamBridges, listManagedBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyStepsOptions } from "./apply-steps.ts";
 import { createDrainControl, type DrainControlDeps } from "./drain-control.ts";
-import { ownPfs, recordAssignedMacs } from "./own-pfs.ts";
+import { ownPfs, recordAssignedMacs, type OwnedVfs } from "./own-pfs.ts";
 import { planRound, withoutHanging, type PlanRoundDeps } from "./plan-round.ts";
 import type { RefusedChanges } from "./refused-changes.ts";
+import type { UncleanVfs } from "../unclean-vfs/unclean-vfs.ts";
 import type { KeepUdevRules } from "../udev/keep-rules.ts";
 import type { RunningSteps } from "./running-steps.ts";
 import { runRounds, type Owned, type PassResult } from "./run-rounds.ts";
@@ -48,6 +49,8 @@ export interface ConfigureDeps
   readonly missingInterfaces?: MissingInterfaces | undefined;
   /** Finds the pods that have VFs; absent where the kubelet cannot be asked. */
   readonly vfHolders?: Pick<VfHolders, "addTo"> | undefined;
+  /** Finds VFs that a past pod has left with its settings; absent where the kubelet cannot be asked. */
+  readonly uncleanVfs?: UncleanVfs | undefined;
   readonly keepUdevRules: KeepUdevRules;
   /** Called at the start of a pass on a node that is configured while it boots; absent on other nodes. */
   readonly beginPass?: BeginPass | undefined;
@@ -105,6 +108,7 @@ export async function configureNode(
           signal,
           onStep(step, failure) {
             deps.missingInterfaces?.stepEnded(step, failure !== undefined);
+            deps.uncleanVfs?.stepEnded(step);
             deps.onStep(step, failure);
             onStep(step, failure);
           },
@@ -145,17 +149,19 @@ async function observe(
   missingVhostDevices: readonly string[],
   { deps, signal }: { readonly deps: ConfigureDeps; readonly signal: AbortSignal },
 ): Promise<Result<Observation, string>> {
-  const { runningSteps, observeHost, missingInterfaces, vfHolders, refusedChanges } = deps;
-  const held = runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
+  const { runningSteps, observeHost, missingInterfaces, vfHolders, uncleanVfs, refusedChanges } = deps;
+  const leftOut = runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
-  const seen = await observeHost(held, desired);
+  const seen = await observeHost(leftOut, desired);
   if (!seen.ok) return seen;
   const given = { desired, before: status?.interfaces ?? [] };
   const interfaces = (await missingInterfaces?.addTo(seen.value.interfaces, given, signal)) ?? seen.value.interfaces;
   const system = { ...seen.value.system, ...(missingVhostDevices.length > 0 && { missingVhostDevices }) };
   const withHolders = await vfHolders?.addTo(interfaces, status ?? {}, signal);
-  const withRefused = refusedChanges.addTo({ ...seen.value, interfaces, system, ...withHolders }, desired);
+  const held: Observation = { ...seen.value, interfaces, system, ...withHolders };
+  const compared = (await uncleanVfs?.addTo(held, given, signal)) ?? held.interfaces;
+  const withRefused = refusedChanges.addTo({ ...held, interfaces: compared }, desired);
   return ok((await deps.guard?.addTo(withRefused, desired)) ?? withRefused);
 }
 
@@ -171,13 +177,19 @@ async function own(
   desired: SriovNetworkNodeStateSpec,
   next: Plan,
   found: Observation,
-  { runningSteps, withRecordDeadline, keepUdevRules, guard }: ConfigureDeps,
+  { runningSteps, withRecordDeadline, keepUdevRules, uncleanVfs, guard }: ConfigureDeps,
 ): Promise<Result<Owned, string>> {
   const wanted = ownable(withoutHanging(desired, runningSteps), next);
   const changesVfs = vfChangesOf(next);
   const macsToAssign = (pf: string): readonly number[] =>
     next.steps.flatMap((step) => (step.kind === "set-vf-mac" && step.pciAddress === pf ? [step.vfId] : []));
-  const owned = await withRecordDeadline((host) => ownPfs(host, wanted, { ...found, changesVfs, macsToAssign }));
+  const withSteps = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
+  const initialVfsOf: OwnedVfs = (spec, pf, recorded) => {
+    if (changesVfs(pf.pciAddress)) return undefined;
+    return uncleanVfs?.toRecord(spec, pf, { ...found, recorded, isSettled: !withSteps.has(pf.pciAddress) });
+  };
+  const vfs = { changesVfs, macsToAssign, initialVfsOf };
+  const owned = await withRecordDeadline((host) => ownPfs(host, wanted, { ...found, ...vfs }));
   if (!owned.ok) return owned;
   await listBridges(desired, found, withRecordDeadline);
   const { interfaces, pfNumbers } = found;
@@ -227,6 +239,7 @@ async function apply(
   const { done, failures } = await applySteps(steps, {
     ...deps,
     found: found.interfaces,
+    isFree: deps.uncleanVfs?.isFree,
     // The API server may be away. The reboot does not wait for it for long: a request has its own time limit.
     beforeReboot: (causes) => report({ kind: "rebooting", causes }, whileRunning(found)).catch(() => undefined),
   });

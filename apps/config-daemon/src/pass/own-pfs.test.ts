@@ -70,6 +70,7 @@ async function ownFound(wanted: readonly InterfaceSpec[], interfaces: readonly I
     records: await records.list(),
     changesVfs: () => false,
     macsToAssign: () => [],
+    initialVfsOf: () => undefined,
   });
 }
 

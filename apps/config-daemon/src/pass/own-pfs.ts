@@ -12,6 +12,13 @@ import type { Observation } from "../observe/observe.ts";
 import { cardOf, isSameCard } from "../observe/same-card.ts";
 import { vfBefore } from "../steps/vfs-before.ts";
 
+/** Returns what the record of a PF must have of the settings of new VFs. `recorded` is what it has. */
+export type OwnedVfs = (
+  spec: InterfaceSpec,
+  pf: InterfaceStatus,
+  recorded: PfRecord["initialVfs"],
+) => PfRecord["initialVfs"];
+
 /**
  * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
  * once, from `interfaces`, and so are its VFs if `changesVfs`: the steps remove them or their drivers. `macsToAssign` are the VFs
@@ -25,9 +32,11 @@ export async function ownPfs(
     records,
     changesVfs,
     macsToAssign,
+    initialVfsOf,
   }: Pick<Observation, "interfaces" | "records"> & {
     readonly changesVfs: (pciAddress: string) => boolean;
     readonly macsToAssign: (pciAddress: string) => readonly number[];
+    readonly initialVfsOf: OwnedVfs;
   },
 ): Promise<boolean> {
   const byAddress = new Map(interfaces.map((pf) => [pf.pciAddress, pf]));
@@ -39,10 +48,13 @@ export async function ownPfs(
     const existing = records.get(address.value);
     const vfsBefore = vfsBeforeOf(spec, pf, { existing, isChanged: changesVfs(pf.pciAddress) });
     const unassignedMacs = unassignedOf(existing, macsToAssign(pf.pciAddress));
+    const initialVfs = initialVfsOf(spec, pf, existing && isOfCard(existing, pf) ? existing.initialVfs : undefined);
     const record = { ...recordOf(spec, pf, existing), ...defined({ vfsBefore, unassignedMacs }) };
-    if (isDeepStrictEqual(record, existing)) continue;
-    await host.records.save(address.value, record);
-    changed = true;
+    const next = { ...record, ...defined({ initialVfs }) };
+    if (isDeepStrictEqual(next, existing)) continue;
+    await host.records.save(address.value, next);
+    // Plans do not depend on the settings of new VFs.
+    changed ||= !isDeepStrictEqual(record, existing && withoutInitialVfs(existing));
   }
   return changed;
 }
@@ -69,8 +81,16 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   };
 }
 
-function withoutChanges({ vfsBefore: _, unassignedMacs: _macs, ...record }: PfRecord): PfRecord {
+function withoutChanges({ vfsBefore: _, unassignedMacs: _macs, initialVfs: _vfs, ...record }: PfRecord): PfRecord {
   return record;
+}
+
+function withoutInitialVfs({ initialVfs: _, ...record }: PfRecord): PfRecord {
+  return record;
+}
+
+function isOfCard(record: PfRecord, { vendor = "", deviceID: deviceId = "" }: InterfaceStatus): boolean {
+  return isSameCard(record, { vendor, deviceId });
 }
 
 function unassignedOf({ unassignedMacs = [] }: Partial<PfRecord> = {}, toAssign: readonly number[]) {

@@ -29,6 +29,7 @@ export interface PassDeps extends Pick<
   | "refusedChanges"
   | "missingInterfaces"
   | "vfHolders"
+  | "uncleanVfs"
   | "keepUdevRules"
   | "beginPass"
   | "guard"
@@ -80,6 +81,7 @@ export function createPass(deps: PassDeps): Pass {
       runningSteps.nextChangeMs(),
       deps.missingInterfaces?.nextChangeMs(),
       deps.withheldVfs?.nextChangeMs(),
+      deps.uncleanVfs?.nextChangeMs(),
     ];
     const nextMs = Math.min(afterMs, ...changesMs.filter((ms) => ms !== undefined));
     loop.idle(nextMs);

@@ -75,6 +75,31 @@ describe("the reporter", () => {
     expect([pending, events]).toEqual([[], []]);
   });
 
+  it("records an event for each VF that has newly been found with settings of a past pod", async () => {
+    const { report, events, next } = setUp();
+    const settings = [
+      { name: "Vlan", value: "100", initial: "0" },
+      { name: "trust", value: "on", initial: "off" },
+    ];
+    const interfacesWith = (...unclean: readonly number[]) => {
+      const Vfs = [0, 1].map((vfID) => {
+        const vf = { pciAddress: `0000:3b:02.${vfID}`, vfID };
+        return unclean.includes(vfID) ? { ...vf, unclean: { settings } } : vf;
+      });
+      return [{ pciAddress: "0000:3b:00.0", Vfs }];
+    };
+    for (const interfaces of [interfacesWith(0), interfacesWith(0), interfacesWith(0, 1), interfacesWith()]) {
+      const written = report(state, { kind: "settled", problems: [] }, { interfaces });
+      await next();
+      await written;
+    }
+    const of = (vfID: number) =>
+      `On PF 0000:3b:00.0, a VF has settings of a pod that has ended, which will be reset: VF ${vfID}: Vlan "100" to "0", trust "on" to "off"`;
+    expect(events.filter(({ reason }) => reason === "VfNotClean")).toEqual(
+      [of(0), of(1)].map((message) => ({ type: "Warning", reason: "VfNotClean", message })),
+    );
+  });
+
   it("records an event for each new error and for each change of the sync status", async () => {
     const { report, events, next } = setUp();
     for (const phase of [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createReporter writes the status of the NodeState and records its events, one report after another. */
 import type { EventReason, SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
-import type { Writer } from "@switchyard/kube";
+import { cutText, maxMessageBytes, type Writer } from "@switchyard/kube";
 import type { LinkLoss } from "./link-loss.ts";
 import type { Phase } from "./phase.ts";
 import { statusOf, type Found } from "./status-of.ts";
@@ -54,6 +54,7 @@ export function createReporter({ writer, linkLoss, recordEvent, now }: ReporterD
     }
     const event = eventOf(before, status);
     if (event !== undefined) recordEvent(state, event);
+    for (const unclean of uncleanEvents(before, status)) recordEvent(state, unclean);
   }
 
   return (state, phase, found) => {
@@ -70,6 +71,28 @@ export function eventOf(before: SyncFields | undefined, after: SyncFields): Node
   if (before?.syncStatus === after.syncStatus) return undefined;
   const message = `Status changed from "${before?.syncStatus ?? ""}" to "${after.syncStatus ?? ""}"`;
   return { type: "Normal", reason: "SyncStatusChanged", message };
+}
+
+/** Returns an event for each PF with VFs that have been found with the settings of a past pod. */
+function uncleanEvents(
+  before: SriovNetworkNodeStateStatus | undefined,
+  after: SriovNetworkNodeStateStatus,
+): readonly NodeEvent[] {
+  const uncleanOf = ({ interfaces = [] }: SriovNetworkNodeStateStatus = {}) =>
+    interfaces.flatMap(({ pciAddress, Vfs = [] }) => Vfs.flatMap((vf) => (vf.unclean ? [{ pf: pciAddress, vf }] : [])));
+  const known = new Set(uncleanOf(before).map(({ vf }) => vf.pciAddress));
+  const found = uncleanOf(after).filter(({ vf }) => !known.has(vf.pciAddress));
+  return [...Map.groupBy(found, ({ pf }) => pf)].map(([pf, vfs]) => {
+    const described = vfs.map(({ vf: { vfID, unclean } }) => {
+      const settings = (unclean?.settings ?? []).map(
+        ({ name, value, initial }) => `${name} "${value}" to "${initial}"`,
+      );
+      return `VF ${vfID}: ${settings.join(", ")}`;
+    });
+    const what = vfs.length === 1 ? "a VF has settings" : `${vfs.length} VFs have settings`;
+    const message = `On PF ${pf}, ${what} of a pod that has ended, which will be reset: ${described.join("; ")}`;
+    return { type: "Warning", reason: "VfNotClean", message: cutText(message, maxMessageBytes) };
+  });
 }
 
 interface PendingEvent {

@@ -16,6 +16,8 @@ export interface StepContext {
   readonly pf: PciAddress;
   readonly timing: StepTiming;
   readonly signal: AbortSignal;
+  /** Asks the kubelet, and reports whether no pod has the VF. False where the kubelet cannot be asked. */
+  isFree(vf: PciAddress): Promise<boolean>;
   /** Rejects with HostError ENODEV if the VF does not exist. */
   vfAddress(vfId: number): Promise<PciAddress>;
   /** Returns the network interface of the PF. Rejects with HostError ENODEV if it has none. */
@@ -46,14 +48,19 @@ export interface NodeStepContext {
   readonly signal: AbortSignal;
 }
 
+/** What a step of a PF uses besides the host. */
+export interface StepContextOptions extends NodeStepContext {
+  /** Absent where the kubelet cannot be asked. */
+  readonly isFree?: ((vf: PciAddress, signal: AbortSignal) => Promise<boolean>) | undefined;
+}
+
 const linkPollMs = 50;
 
 /** Throws HostError EINVAL if `pciAddress` is not a PCI address. */
 export function createStepContext(
   host: Host,
   pciAddress: string,
-  timing: StepTiming,
-  signal: AbortSignal,
+  { timing, signal, isFree = () => Promise.resolve(false) }: StepContextOptions,
 ): StepContext {
   const parsed = parsePciAddress(pciAddress);
   if (!parsed.ok) throw new HostError({ action: "parse PCI address", target: pciAddress }, "EINVAL", {});
@@ -107,6 +114,7 @@ export function createStepContext(
     pf,
     timing,
     signal,
+    isFree: (vf) => isFree(vf, signal),
     vfAddress,
     async pfLink() {
       const link = uplinkAmong(await linksOf(pf));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** daemonOn runs passes of the daemon on a fake kernel, without an API server. */
-import type { SriovNetworkNodeState } from "@switchyard/api";
+import { ok, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { systemKernelClock } from "@switchyard/host/testing";
 import type { Step } from "@switchyard/plan";
@@ -10,7 +10,7 @@ import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createConnectivityGuard, type ConnectivityGuard } from "../guard/connectivity-guard.ts";
 import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "../observe/missing-interfaces.ts";
-import type { ReadHolders } from "../kubelet/kubelet.ts";
+import type { ReadHolders, ReadOffered } from "../kubelet/kubelet.ts";
 import { createObserver } from "../observe/observer.ts";
 import { createVfHolders } from "../observe/vf-holders.ts";
 import { createUndo } from "../pass/apply-steps.ts";
@@ -20,6 +20,7 @@ import { requestOf } from "../pass/drain-request.ts";
 import { createRefusedChanges } from "../pass/refused-changes.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
+import { createUncleanVfs } from "../unclean-vfs/unclean-vfs.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Platform } from "../virtual/platform.ts";
@@ -33,6 +34,8 @@ export interface DaemonTestOptions {
   readonly isDrainNeededElsewhere?: () => boolean;
   /** Plays the kubelet: which devices pods have. Without it, the kubelet cannot be asked. */
   readonly readHolders?: ReadHolders;
+  /** Plays the kubelet, too: which devices plugins offer; none by default. */
+  readonly readOffered?: ReadOffered;
   /** Time limit of interfaces, representors and VFs; 200 by default. */
   readonly linkTimeoutMs?: number;
   /** The clock of refused changes and of missing interfaces; that of the system by default. */
@@ -116,6 +119,15 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const vfHolders =
     options.readHolders &&
     createVfHolders({ readHolders: options.readHolders, now: options.now ?? now, signal: never });
+  const uncleanVfs =
+    options.readHolders &&
+    createUncleanVfs({
+      kubelet: {
+        readHolders: options.readHolders,
+        readOffered: options.readOffered ?? (() => Promise.resolve(ok(new Set<string>()))),
+      },
+      nowMs: options.nowMs ?? nowMs,
+    });
   const keepUdevRules = createUdevRules(host, { timing, now });
   const lastPhase = (): Phase => phases.at(-1) ?? { kind: "settled", problems: [] };
   return {
@@ -150,6 +162,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           refusedChanges,
           missingInterfaces,
           vfHolders,
+          uncleanVfs,
           maxPfs: 4,
           maxHanging: 4,
           keepUdevRules,

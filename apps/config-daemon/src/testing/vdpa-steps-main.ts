@@ -23,7 +23,7 @@ const timing = {
   sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
 };
 const context: StepContext = {
-  ...createStepContext(host, pciAddress, timing, new AbortController().signal),
+  ...createStepContext(host, pciAddress, { timing, signal: new AbortController().signal }),
   vfAddress: () => Promise.resolve(pciAddress),
 };
 for (const word of words) {

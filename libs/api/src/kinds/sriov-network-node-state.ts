@@ -563,6 +563,33 @@ export interface FewerVfs {
   readonly error?: string;
 }
 
+/** The settings of a VF without a pod that differ from those that it had when it was new. */
+export interface UncleanVf {
+  /**
+   * The settings that differ.
+   * @maxItems 12
+   */
+  readonly settings: readonly UncleanSetting[];
+  /** Whether the config daemon resets them now, because the VF has been free for 30 seconds, and no device plugin offers it. */
+  readonly reset?: boolean;
+}
+
+/** A setting of a VF that a past pod has left. */
+export interface UncleanSetting {
+  /** Name of the field of this status, such as Vlan, trust or adminMac. */
+  readonly name: string;
+  /**
+   * Present value.
+   * @maxLength 64
+   */
+  readonly value: string;
+  /**
+   * Value that the new VF had, and to which the setting is reset.
+   * @maxLength 64
+   */
+  readonly initial: string;
+}
+
 /** Observed state of one VF. */
 export interface VfStatus {
   /** PCI address of the VF. */
@@ -604,6 +631,36 @@ export interface VfStatus {
    * @asType integer
    */
   readonly Vlan?: number;
+  /**
+   * Priority of that VLAN; absent if it is 0.
+   * @asType integer
+   */
+  readonly vlanQoS?: number;
+  /** Protocol of that VLAN if it is 802.1ad; absent if it is 802.1q. */
+  readonly vlanProto?: string;
+  /** off if the PF lets the VF send packets with other source addresses than its own; absent if not, or if this is not known. */
+  readonly spoofChk?: string;
+  /** on if the PF trusts the VF, so that it may change its address; absent if not, or if this is not known. */
+  readonly trust?: string;
+  /** State of the link that the PF shows to the VF: enable or disable; absent if it is that of the port (auto). */
+  readonly linkState?: string;
+  /**
+   * Rate in Mb/s that the PF guarantees to the VF; absent without a guarantee.
+   * @asType integer
+   */
+  readonly minTxRate?: number;
+  /**
+   * Highest rate of the VF in Mb/s; absent without a limit.
+   * @asType integer
+   */
+  readonly maxTxRate?: number;
+  /** Whether the VF's network interface was set to promiscuous mode; absent if not. */
+  readonly promiscuous?: boolean;
+  /**
+   * What a past pod has left of its settings. Absent if nothing is left, while a pod has the VF, and if the settings of the new VF are
+   * not known. The device plugin does not offer such a VF.
+   */
+  readonly unclean?: UncleanVf;
   /**
    * MTU of the VF's network interface in bytes.
    * @asType integer

@@ -27,6 +27,8 @@ export interface PfRecord {
    * a lost assignment (i40e, ice, ixgbe, igb and bnxt_en, 6.12). Absent if all are assigned, or not known.
    */
   readonly unassignedMacs?: readonly number[];
+  /** The settings of new VFs by vfId, and the boot_id of the boot in which the VFs were created. A VF that is not known is absent. */
+  readonly initialVfs?: { readonly bootId: string; readonly vfs: Readonly<Record<string, InitialVf>> };
   /** Smallest number of VFs that could not be created for lack of memory space (ENOMEM); absent if none was refused. */
   readonly numVfsWithoutMemory?: number;
   /**
@@ -39,6 +41,21 @@ export interface PfRecord {
     readonly count: number;
     readonly vfs: readonly { readonly vfId: number; readonly driver?: string; readonly mac?: string }[];
   };
+}
+
+/**
+ * The settings of a new VF by which VFs of one driver differ. All others are as the kernel sets them: no VLAN, no trust, no rates, the
+ * link state of the port, no promiscuous mode.
+ */
+export interface InitialVf {
+  /** The administrative MAC address; absent if none is assigned, or if the NIC stores none. */
+  readonly adminMac?: string;
+  /** "off", or absent if spoof checks are on or not known. */
+  readonly spoofChk?: string;
+  /** Name, MAC address and MTU of the interface; absent if the VF has none. The MTU is absent, too, if the spec has one. */
+  readonly name?: string;
+  readonly mac?: string;
+  readonly mtu?: number;
 }
 
 /** A firmware setting before and after Switchyard changed it. */

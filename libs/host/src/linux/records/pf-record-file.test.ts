@@ -25,12 +25,19 @@ const initial = fc.record({ mtu: fc.nat(), eSwitchMode: text }, { requiredKeys: 
 const fewerVfs = fc.record({ requested: fc.nat(), created: fc.nat() });
 const vf = fc.record({ vfId: fc.nat(), driver: text, mac: text }, { requiredKeys: ["vfId"] });
 const unassignedMacs = fc.array(fc.nat());
+const settings = { adminMac: text, spoofChk: text, name: text, mac: text, mtu: fc.nat() };
+const initialVfs = fc.record({
+  bootId: text,
+  vfs: fc.dictionary(fc.stringMatching(/^\d{1,3}$/), fc.record(settings, { requiredKeys: [] }), {
+    noNullPrototype: true,
+  }),
+});
 const vfsBefore = fc.record({ count: fc.nat(), vfs: fc.array(vf) });
 
 describe("parsePfRecord", () => {
   it("parses the output of formatPfRecord", () => {
     const agrees = fc.property(
-      fc.record({ spec, initial, fewerVfs, vfsBefore, unassignedMacs }, { requiredKeys: ["spec"] }),
+      fc.record({ spec, initial, fewerVfs, vfsBefore, unassignedMacs, initialVfs }, { requiredKeys: ["spec"] }),
       (record) => {
         expect(parsePfRecord(formatPfRecord(record))).toEqual({ ok: true, value: record });
       },

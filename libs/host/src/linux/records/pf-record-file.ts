@@ -45,7 +45,7 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isFields(value)) return false;
-  const { initial, names, firmware, guids, macs, unassignedMacs, fewerVfs, vfsBefore } = value;
+  const { initial, names, firmware, guids, macs, unassignedMacs, fewerVfs, vfsBefore, initialVfs } = value;
   return (
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
@@ -60,6 +60,7 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
         typeof fewerVfs["created"] === "number" &&
         have(fewerVfs, "string", ["error"]))) &&
     (vfsBefore === undefined || isVfsBefore(vfsBefore)) &&
+    (initialVfs === undefined || isInitialVfs(initialVfs)) &&
     have(value, "string", ["card"]) &&
     have(value, "number", ["numVfsWithoutMemory"])
   );
@@ -72,6 +73,18 @@ function isVfsBefore(value: unknown): value is NonNullable<PfRecord["vfsBefore"]
     Array.isArray(value["vfs"]) &&
     value["vfs"].every(
       (vf: unknown) => isFields(vf) && typeof vf["vfId"] === "number" && have(vf, "string", ["driver", "mac"]),
+    )
+  );
+}
+
+function isInitialVfs(value: unknown): value is NonNullable<PfRecord["initialVfs"]> {
+  return (
+    isFields(value) &&
+    typeof value["bootId"] === "string" &&
+    isFields(value["vfs"]) &&
+    Object.values(value["vfs"]).every(
+      (vf) =>
+        isFields(vf) && have(vf, "string", ["adminMac", "spoofChk", "name", "mac"]) && have(vf, "number", ["mtu"]),
     )
   );
 }
