@@ -55,7 +55,7 @@ export type {
   KernelModules,
 } from "./ports/kernel.ts";
 export type { ObservedLinuxBridge, LinuxBridges } from "./ports/linux-bridges.ts";
-export type { Routes, Link, LinkFeature, Links, LinkVf } from "./ports/links.ts";
+export type { Routes, Link, LinkFeature, Links, LinkVf, VfSetting } from "./ports/links.ts";
 export {
   isPfBridgeName,
   reservedOvsKeys,

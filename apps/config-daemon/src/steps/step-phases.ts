@@ -43,6 +43,8 @@ const from: { readonly [Kind in Step["kind"]]: From } = {
   "remove-ovs-ports": "first",
   "remove-linux-bridge": "first",
 
+  // After a boot, no VF has settings of a pod.
+  "reset-vf": "daemon",
   "set-host-ovs": "daemon",
   "set-kernel-arguments": "daemon",
   "forget-reboots": "daemon",

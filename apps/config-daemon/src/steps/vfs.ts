@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that create, bind and configure VFs. */
 import { isUnicast, parseMacAddress, type PciAddress } from "@switchyard/api";
-import { HostError, type PfRecord } from "@switchyard/host";
+import { HostError, type InitialVf, type Link, type PfRecord, type VfSetting } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
 import { isUserSpaceDriver } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
@@ -216,10 +216,73 @@ async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext): Promi
   if (step.rebind === true || isZero) await rebind(vfId, context);
 }
 
+/**
+ * resetVf gives a VF the settings of the new VF again. First those that its PF stores. If the interface differs, too, the driver is then
+ * bound again, which makes a new interface: so nothing else of the past pod stays. It can be repeated. Does nothing if a pod has the VF
+ * by now.
+ */
+async function resetVf({ vfId }: PfStep<"reset-vf">, context: StepContext): Promise<void> {
+  const { host, pf } = context;
+  const device = await context.vfAddress(vfId);
+  context.forgetLinks();
+  const link = await context.findLink(device);
+  const initial = (await host.records.list()).get(pf)?.initialVfs?.vfs[vfId];
+  if (initial === undefined || !(await context.isFree(device))) return;
+  await resetOnPf({ vfId, initial }, context);
+  if (link === undefined || !isChanged(link, initial)) return;
+  await rebindDefault({ sriov: host.sriov, pf, device });
+  context.forgetLinks();
+  const { name, mac, mtu } = await context.vfLink(vfId);
+  const wantedMtu = initial.mtu ?? link.mtu; // the plan has set that of the spec before this step
+  if (mtu !== wantedMtu) await host.links.setMtu(name, wantedMtu);
+  context.forgetLinks();
+  // What the driver and udev choose now is the state of the new VF.
+  const record = (await host.records.list()).get(pf);
+  const vfs = record?.initialVfs?.vfs ?? {};
+  const next = { ...initial, name, mac };
+  if (record?.initialVfs === undefined || isDeepStrictEqual(next, initial)) return;
+  await host.records.save(pf, { ...record, initialVfs: { ...record.initialVfs, vfs: { ...vfs, [vfId]: next } } });
+}
+
+interface VfToReset {
+  readonly vfId: number;
+  readonly initial: InitialVf;
+}
+
+/** Each setting is a request of its own, because a driver may lack one of them. */
+async function resetOnPf({ vfId, initial }: VfToReset, context: StepContext): Promise<void> {
+  const { name, vfs } = await context.pfLink();
+  const vf = vfs.find((each) => each.vfId === vfId);
+  if (vf === undefined) return;
+  const set = (setting: VfSetting) => context.host.links.setVf(name, vfId, setting);
+  if (vf.vlan !== 0 || vf.vlanQos !== 0 || vf.vlanProtocol !== "802.1Q") {
+    await set({ vlan: 0, qos: 0, protocol: "802.1Q" });
+  }
+  const spoofCheck = initial.spoofChk !== "off";
+  if (vf.spoofCheck !== undefined && vf.spoofCheck !== spoofCheck) await set({ spoofCheck });
+  if (vf.linkState !== "auto") await set({ linkState: "auto" });
+  if (vf.minTxRate !== 0 || vf.maxTxRate !== 0) await set({ minTxRate: 0, maxTxRate: 0 });
+  const mac = parseMacAddress(initial.adminMac ?? "");
+  if (mac.ok && mac.value !== vf.mac) await assignMac(vfId, mac.value, context);
+  // Last: without trust, some drivers refuse changes of the address.
+  if (vf.trust === true) await set({ trust: false });
+}
+
+function isChanged(link: Link, initial: InitialVf): boolean {
+  const isOther = (value: unknown, wanted: unknown): boolean => wanted !== undefined && value !== wanted;
+  return (
+    link.promiscuous ||
+    isOther(link.name, initial.name) ||
+    isOther(link.mac, initial.mac) ||
+    isOther(link.mtu, initial.mtu)
+  );
+}
+
 /** Runs the steps of this subject, by the names of their kinds. */
 export const runVfSteps = {
   "bind-driver": bindDriver,
   "set-num-vfs": setNumVfs,
   "set-vf-guid": setVfGuid,
+  "reset-vf": resetVf,
   "set-vf-mac": setVfMac,
 };

@@ -37,7 +37,18 @@ export function bindUngrouped(pf: InterfaceStatus, vfId: number): PfStep {
 /** Returns the steps for VFs that exist and are not removed. */
 export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   const vfs = (pf.Vfs ?? []).filter(({ vfID }) => includesVf(range, vfID));
-  return bindFirst(vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group)));
+  return bindFirst(
+    vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => [...stepsForVf(pf, vf, group), ...resetOf(pf, vf)]),
+  );
+}
+
+/** The owner of an externally managed PF decides about the settings of its VFs. */
+function resetOf(
+  { pciAddress, externallyManaged }: InterfaceStatus,
+  { vfID: vfId, unclean }: VfStatus,
+): readonly PfStep[] {
+  if (unclean?.reset !== true || externallyManaged === true) return [];
+  return [{ kind: "reset-vf", pciAddress, vfId, settings: unclean.settings.map(({ name }) => name) }];
 }
 
 /** The interfaces of all VFs then appear while udev handles the first of them, and need to be listed only once. */

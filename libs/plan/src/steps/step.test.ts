@@ -29,6 +29,7 @@ describe("changedVfs", () => {
       step: { kind: "set-vf-guid", ...vf, rebind: true },
       changed: vf,
     },
+    { does: "is one VF for a reset", step: { kind: "reset-vf", ...vf, settings: ["trust"] }, changed: vf },
     { does: "is none for an address alone", step: { kind: "set-vf-mac", ...vf }, changed: undefined },
     { does: "is none for an MTU", step: { kind: "set-vf-mtu", ...vf, to: 9000 }, changed: undefined },
     { does: "is none for a step of the node", step: { kind: "load-module", module: "vfio-pci" }, changed: undefined },

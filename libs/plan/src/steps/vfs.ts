@@ -131,6 +131,23 @@ const setVfMtu: PfStepKind<SetVfMtu> = {
   summary: ({ to }) => `VF mtu ${to}`,
 };
 
+/** Resets the settings of a VF that a past pod has left to those of the new VF. Nothing is changed if a pod has the VF by now. */
+interface ResetVf {
+  readonly kind: "reset-vf";
+  readonly pciAddress: string;
+  readonly vfId: number;
+  /** Names of the settings: "trust", "Vlan". */
+  readonly settings: readonly string[];
+}
+
+const resetVf: PfStepKind<ResetVf> = {
+  describe: (step) => `reset ${step.settings.join(", ")} of ${vfOf(step)}`,
+  disruption: disruptsNothing, // no pod has the VF
+  isNeededBy: isNeededByNone,
+  changedVfs: () => "its own",
+  summary: isOfNoInterest,
+};
+
 /** The kinds of this subject by their names. */
 export const vfSteps = {
   "set-num-vfs": setNumVfs,
@@ -138,4 +155,5 @@ export const vfSteps = {
   "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,
   "set-vf-mtu": setVfMtu,
+  "reset-vf": resetVf,
 };
