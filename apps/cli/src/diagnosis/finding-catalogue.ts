@@ -97,7 +97,7 @@ export const findingCatalogue = {
   EqualVfMacs: {
     severity: "warning",
     cause:
-      "VFs of several nodes have the same MAC address: cloned machines with one machine-id, or a network with a fixed address. Pods in one segment lose packets.",
+      "VFs of one PF or of several nodes have one MAC address: a network with a fixed address, or cloned machines with one machine-id. Their pods lose packets.",
     next: "kubectl get nodes -o custom-columns=NAME:.metadata.name,MACHINE-ID:.status.nodeInfo.machineID",
   },
   VfsWithoutPolicy: {

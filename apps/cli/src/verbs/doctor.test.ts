@@ -322,6 +322,19 @@ const faults: readonly Fault[] = [
     }),
   },
   {
+    code: "EqualVfMacs",
+    on: `SriovNetworkNodeState/${ns}/worker-1`,
+    what: "two VFs of one PF have the same MAC address",
+    inject: set(
+      "SriovNetworkNodeState",
+      {
+        "status|interfaces|0|Vfs|0|adminMac": "02:00:00:00:00:17",
+        "status|interfaces|0|Vfs|1|adminMac": "02:00:00:00:00:17",
+      },
+      "worker-1",
+    ),
+  },
+  {
     code: "ObjectRefused",
     on: `SriovNetworkNodePolicy/${ns}/other`,
     what: "a policy violates its CustomResourceDefinition",

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { ownedInStatus, plan } from "@switchyard/plan";
-import { countVfs } from "./daemon-metrics.ts";
+import { countEqualMacs, countVfs } from "./daemon-metrics.ts";
 
 const pciAddress = "0000:01:00.0";
 const other = "0000:01:00.1";
@@ -53,5 +53,15 @@ describe("countVfs", () => {
     expect(counts([{}], [pf([{}, {}]), { ...pf([{}], other), owned: false }])).toEqual([2, 3, 2]);
     expect(counts([{ externallyManaged: true }], [pf([{}, {}, {}])])).toEqual([2, 3, 2]);
     expect(counts([], [])).toEqual([0, 0, 0]);
+  });
+});
+
+describe("countEqualMacs", () => {
+  it("counts VFs of one PF with one assigned address", () => {
+    const [first, second, none] = ["02:00:00:00:00:01", "02:00:00:00:00:02", "00:00:00:00:00:00"];
+    const macs = (...adminMacs: readonly string[]) => pf(adminMacs.map((adminMac) => ({ adminMac })));
+    expect(countEqualMacs([macs(first, second), { ...macs(first, second), pciAddress: other }])).toBe(0);
+    expect(countEqualMacs([macs(first, second, first.toUpperCase(), none, none)])).toBe(2);
+    expect(countEqualMacs([{ pciAddress }])).toBe(0);
   });
 });

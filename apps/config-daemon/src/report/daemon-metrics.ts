@@ -90,8 +90,21 @@ export function createDaemonMetrics(
     registers,
   });
 
+  const equalMacs = new Gauge({
+    name: "switchyard_node_equal_vf_macs",
+    help: "VFs with an administrative MAC address that another VF of the same PF has.",
+    registers,
+  });
+  const unclean = new Gauge({
+    name: "switchyard_node_unclean_vfs",
+    help: "VFs without a pod that have settings of a past pod, and are not offered until they are reset.",
+    registers,
+  });
+
   return {
     planned(desired, found, planned) {
+      equalMacs.set(countEqualMacs(found));
+      unclean.set(found.flatMap(({ Vfs = [] }) => Vfs).filter((vf) => vf.unclean !== undefined).length);
       for (const [state, count] of Object.entries(countVfs(desired, found, planned))) vfs.set({ state }, count);
     },
     stepEnded({ kind }, hasFailed) {
@@ -107,6 +120,18 @@ export function createDaemonMetrics(
       waiting.set(phase.kind === "waiting-for-drain" ? 1 : 0);
     },
   };
+}
+
+/** Returns how many VFs have an address that another VF of the same PF has. */
+export function countEqualMacs(interfaces: readonly InterfaceStatus[]): number {
+  const counts = interfaces.map(({ Vfs: vfs = [] }) => {
+    const macs = vfs.flatMap(({ adminMac = "" }) => (/^[0:]*$/.test(adminMac) ? [] : [adminMac.toLowerCase()]));
+    return [...Map.groupBy(macs, (mac) => mac).values()].reduce(
+      (sum, same) => sum + (same.length > 1 ? same.length : 0),
+      0,
+    );
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** countVfs counts the wanted, existing and configured VFs of a node. It is a pure function. */

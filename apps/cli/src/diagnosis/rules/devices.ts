@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Nodes that offer fewer devices than they have VFs, VFs that no policy selects, and VFs of several nodes with one MAC address. */
+/** Nodes that offer fewer devices than they have VFs, VFs that no policy selects, and VFs with one MAC address. */
 import { isUnicast, parseMacAddress, type InterfaceSpec, type SriovNetworkNodeState } from "@switchyard/api";
 import { countVfsIn, mergePolicies, parseVfRange } from "@switchyard/policy";
 import { listAt } from "../../json.ts";
@@ -13,16 +13,18 @@ export function findDevices(snapshot: Snapshot): readonly Finding[] {
   ];
 }
 
-/** One finding for each node that has an address of a node before it. */
+/** One finding for each node that has an address of a node before it, or VFs of one PF with one address. */
 function equalMacs({ states, namespace }: Snapshot): readonly Finding[] {
-  const first = new Map<string, { readonly node: string; readonly vf: string }>();
+  const first = new Map<string, { readonly node: string; readonly vf: string; readonly pf: string }>();
   return states.flatMap((state): readonly Finding[] => {
     const { name } = state.metadata;
     const shared: { readonly mac: string; readonly vf: string; readonly other: string }[] = [];
-    for (const { mac, vf } of macsOf(state)) {
+    for (const { mac, vf, pf } of macsOf(state)) {
       const known = first.get(mac);
-      if (known === undefined) first.set(mac, { node: name, vf });
+      if (known === undefined) first.set(mac, { node: name, vf, pf });
       else if (known.node !== name) shared.push({ mac, vf, other: `${known.vf} of node ${known.node}` });
+      // Bonds give VFs of several PFs one address.
+      else if (known.pf === pf) shared.push({ mac, vf, other: known.vf });
     }
     const [example, ...others] = shared;
     if (example === undefined) return [];
@@ -43,11 +45,13 @@ function equalMacs({ states, namespace }: Snapshot): readonly Finding[] {
 }
 
 /** A zero address says that none is assigned. */
-function macsOf({ status }: SriovNetworkNodeState): readonly { readonly mac: string; readonly vf: string }[] {
+function macsOf({
+  status,
+}: SriovNetworkNodeState): readonly { readonly mac: string; readonly vf: string; readonly pf: string }[] {
   return (status?.interfaces ?? []).flatMap(({ pciAddress, Vfs: vfs = [] }) =>
     vfs.flatMap(({ vfID, adminMac, mac = "" }) => {
       const parsed = [adminMac ?? "", mac].map(parseMacAddress).find((each) => each.ok && isUnicast(each.value));
-      return parsed?.ok === true ? [{ mac: parsed.value, vf: `VF ${vfID} of ${pciAddress}` }] : [];
+      return parsed?.ok === true ? [{ mac: parsed.value, vf: `VF ${vfID} of ${pciAddress}`, pf: pciAddress }] : [];
     }),
   );
 }
