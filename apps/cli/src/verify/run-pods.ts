@@ -35,7 +35,7 @@ const everyMs = 1000;
 const unscheduledMs = 20_000;
 /** Failed attempts of the kubelet to attach a pod after which no further one is awaited. */
 const mostSandboxes = 5;
-/** Time that the kubelet needs to remove a pod. */
+/** Least time to wait until the kubelet has removed the pods. */
 const removalMs = 60_000;
 const port = 47_500;
 /** Time in which each pod sends several beacons. */
@@ -174,9 +174,10 @@ async function viewsOf(running: readonly RunningPod[], { client, run }: RunOptio
 }
 
 /** Deletes the pods and waits until they are gone, because only then their VFs are free. It does not stop for the signal. */
-async function removeAll(running: readonly RunningPod[], { client, run, clock, note }: RunOptions): Promise<void> {
+async function removeAll(running: readonly RunningPod[], options: RunOptions): Promise<void> {
+  const { client, run, timeoutMs, clock, note } = options;
   const namespaces = [...new Set(running.map(({ namespace }) => namespace))];
-  const untilMs = clock.nowMs() + removalMs;
+  const untilMs = clock.nowMs() + Math.max(removalMs, timeoutMs);
   let left: readonly string[] = running.map(({ name }) => name);
   try {
     await Promise.all(running.map((pod) => client.delete(pod)));
