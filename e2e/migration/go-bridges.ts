@@ -27,27 +27,26 @@ export async function hasBridges(kernel: FakeKernel, spec: unknown): Promise<boo
 /** Makes the bridges those of spec.bridges. */
 export async function configureBridges(kernel: FakeKernel, spec: unknown): Promise<void> {
   const wanted = isRecord(spec) && Array.isArray(spec["ovs"]) ? spec["ovs"].filter(isBridge) : [];
-  const list = await readList(kernel);
-  for (const name of Object.keys(list)) {
-    if (wanted.some((bridge) => bridge.name === name)) continue;
+  const list = new Map(Object.entries(await readList(kernel)));
+  for (const name of [...list.keys()].filter((listed) => wanted.every((bridge) => bridge.name !== listed))) {
     kernel.ovs.removeBridge(name);
-    delete list[name];
+    list.delete(name);
   }
   for (const bridge of wanted) {
     const { name, uplinks = [] } = bridge;
     const isThere = name in kernel.ovs.listBridges();
-    if (isThere && isDeepStrictEqual(withoutEmpty(known(list[name])), withoutEmpty(known(bridge)))) continue;
+    if (isThere && isDeepStrictEqual(withoutEmpty(known(list.get(name))), withoutEmpty(known(bridge)))) continue;
     if (isThere) kernel.ovs.removeBridge(name);
     kernel.ovs.addBridge(name);
     for (const uplink of uplinks) kernel.ovs.addPort(name, uplink.name ?? "");
-    list[name] = known(bridge);
+    list.set(name, known(bridge));
   }
-  kernel.writeFile(path, JSON.stringify(list));
+  kernel.writeFile(path, JSON.stringify(Object.fromEntries(list)));
 }
 
-async function readList(kernel: FakeKernel): Promise<Record<string, unknown>> {
+async function readList(kernel: FakeKernel): Promise<Readonly<Record<string, unknown>>> {
   const list: unknown = JSON.parse((await kernel.host().files.readText(path)) ?? "{}");
-  return isRecord(list) ? { ...list } : {};
+  return isRecord(list) ? list : {};
 }
 
 /** What upstream's type has of an entry. */

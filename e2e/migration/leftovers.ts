@@ -20,8 +20,8 @@ const kinds = [
 ];
 
 /** Returns the names of the objects in the operator's namespace and of those of the cluster: "lease.coordination.k8s.io/a". */
-export async function readNames({ kubectl }: UpstreamCluster): Promise<readonly string[]> {
-  const names = await kubectl(["get", kinds.join(), "-o", "name"]);
+export async function readNames(testCluster: UpstreamCluster): Promise<readonly string[]> {
+  const names = await testCluster.kubectl(["get", kinds.join(), "-o", "name"]);
   return names.trim().split("\n").toSorted();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The Go operator's real config daemon on a real kernel (igb in the VM lab): what it leaves on a host is what the tests of the
- * take-over play, and Switchyard's daemon and it take the host from each other without a change of a VF. Without the sources of
- * the Go operator, the tests are skipped and say so.
+ * The Go operator's real config daemon on a real kernel (igb in the VM lab). What it leaves on a host is what the tests of the
+ * take-over play. Switchyard's daemon and it take the host from each other without a change of a VF. Without the sources of the Go
+ * operator, the tests are skipped and say so.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
