@@ -473,7 +473,7 @@ export const reference: Reference = {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "VfsHeld",
-      "meaning": "VFs are not offered yet: pods have them as devices of another resource, or this is not known, or ResourceSlices of a driver name them.",
+      "meaning": "VFs are not offered yet: pods have them, or this is not known, ResourceSlices name them, or settings of past pods are being reset.",
       "remedy": "Wait until the pods that the message names have ended, or delete them. Let only one of device plugin and driver offer a VF."
     },
     {

@@ -63,14 +63,13 @@ describe("bridges of a node", () => {
     expect(merged.matches).toEqual([{ policyName: "p1", pciAddresses: [] }]);
   });
 
-  it.each<{ spec: Partial<SriovNetworkNodePolicySpec>; actual: string }>([
-    { spec: { eSwitchMode: "legacy" }, actual: '"legacy"' },
-    { spec: { eSwitchMode: "" as "legacy" }, actual: 'absent, which means "legacy"' },
-  ])("are refused with the eswitch mode that $spec has", ({ spec, actual }) => {
-    const { problems } = merge([switchdev("p1", { bridge: plain, ...spec })]);
-    expect(problems.map(({ message }) => message)).toEqual([
-      `must be "switchdev" if spec.bridge is set, but is ${actual}`,
-    ]);
+  it("are refused with the eswitch mode of the policy, which is legacy if it is absent", () => {
+    const { eSwitchMode: _mode, ...absent } = switchdev("p1", { bridge: plain }).spec;
+    const refusal = (spec: SriovNetworkNodePolicySpec) =>
+      merge([{ ...switchdev("p1"), spec }]).problems.map(({ message }) => message);
+    const rule = 'must be "switchdev" if spec.bridge is set, but is ';
+    expect(refusal({ ...absent, eSwitchMode: "legacy" })).toEqual([`${rule}"legacy"`]);
+    expect(refusal(absent)).toEqual([`${rule}absent, which means "legacy"`]);
   });
 
   it("are created one per PF, sorted by name (sriov-operator.md B.10)", () => {
