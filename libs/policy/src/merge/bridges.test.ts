@@ -66,7 +66,7 @@ describe("bridges of a node", () => {
   it("are refused with the eswitch mode of the policy, which is legacy if it is absent", () => {
     const { eSwitchMode: _mode, ...absent } = switchdev("p1", { bridge: plain }).spec;
     const refusal = (spec: SriovNetworkNodePolicySpec) =>
-      merge([{ ...switchdev("p1"), spec }]).problems.map(({ message }) => message);
+      merge([{ ...switchdev("p1", {}), spec }]).problems.map(({ message }) => message);
     const rule = 'must be "switchdev" if spec.bridge is set, but is ';
     expect(refusal({ ...absent, eSwitchMode: "legacy" })).toEqual([`${rule}"legacy"`]);
     expect(refusal(absent)).toEqual([`${rule}absent, which means "legacy"`]);
