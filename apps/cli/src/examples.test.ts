@@ -4,10 +4,12 @@
  * docs/guide/tasks quote them. The README's commands for manifests work as they are written.
  */
 import { describe, expect, it } from "@jest/globals";
+import { evaluate } from "@marcbachmann/cel-js";
+import { customResources } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { runCli } from "./testing/run-cli.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -15,7 +17,7 @@ const cluster = join(root, "examples/cluster");
 const pages = join(root, "docs/guide/tasks");
 const license = "# SPDX-License-Identifier: Apache-2.0\n";
 const sets = readdirSync(join(root, "examples"), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== "cluster")
+  .filter((entry) => entry.isDirectory() && !["cluster", "gitops"].includes(entry.name))
   .map(({ name }) => name);
 
 /** What the webhook says about a set whose purpose is to reboot hosts. */
@@ -157,5 +159,43 @@ describe("the README's commands for manifests", () => {
   it("are three, and a line says how a file of a cluster is made", () => {
     expect(commands.map(([verb]) => verb)).toEqual(["validate", "plan", "render"]);
     expect(section).toMatch(/^kubectl get \S+ -A -o yaml > cluster\.yaml/m);
+  });
+});
+
+describe("the examples for Argo CD and Flux", () => {
+  const documentsOf = (file: string): readonly unknown[] =>
+    parseAllDocuments(read(`examples/gitops/${file}.yaml`)).map((document): unknown => document.toJS());
+  const ofKind = (file: string, kind: string) => documentsOf(file).find((object) => at(object, "kind") === kind);
+  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+  const checks = list(at(ofKind("flux", "Kustomization"), "spec", "healthCheckExprs"));
+  const condition = (type: string) => ({ type, status: "True" });
+
+  it("are quoted by their page", () => {
+    const page = read("docs/guide/gitops.md");
+    for (const file of ["argo-cd", "flux"]) {
+      const text = read(`examples/gitops/${file}.yaml`).slice(license.length);
+      expect(page).toContain(`<!-- examples/gitops/${file}.yaml -->\n\n\`\`\`yaml\n${text}\`\`\``);
+    }
+  });
+
+  it("check the health of every kind", () => {
+    const kinds = customResources.map(({ group, version, kind }) => `${group}/${version} ${kind}`);
+    expect(checks.map((check) => `${String(at(check, "apiVersion"))} ${String(at(check, "kind"))}`).toSorted()).toEqual(
+      kinds.toSorted(),
+    );
+    const lua: unknown = parse(String(at(ofKind("argo-cd", "ConfigMap"), "data", "resource.customizations")));
+    const groups = new Set(customResources.map(({ group }) => `${group}/*`));
+    expect(isRecord(lua) && Object.keys(lua).toSorted()).toEqual([...groups].toSorted());
+  });
+
+  it.each([
+    { conditions: [condition("Ready")], current: true, failed: false },
+    { conditions: [condition("Progressing")], current: false, failed: false },
+    { conditions: [condition("Progressing"), condition("Degraded")], current: false, failed: true },
+  ])("say by their expressions: $conditions", ({ conditions, current, failed }) => {
+    const results = checks.map((check) =>
+      ["current", "failed"].map((key) => evaluate(String(at(check, key)), { status: { conditions } })),
+    );
+    expect(results).toEqual(checks.map(() => [current, failed]));
   });
 });

@@ -16,6 +16,25 @@ switchyard.check fails with a sentence if values contradict each other or the cl
     {{- fail (printf "images.%s is %q, an image of the Go SR-IOV network operator. This chart cannot run its programs. Remove the value to use Switchyard's image, or set it to your mirror of Switchyard's image. If you upgrade with --reuse-values, use --reset-then-reuse-values instead, because --reuse-values keeps the defaults of the previous chart. If it is a mirror of Switchyard's image under this name, set allowUpstreamImageNames to true." $name $reference) }}
   {{- end }}
 {{- end }}
+{{- $prefix := toString .Values.operator.resourcePrefix }}
+{{- if or (gt (len $prefix) 253) (not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" $prefix)) }}
+  {{- fail (printf "operator.resourcePrefix is %q, which is no DNS name. Set it to one without a slash, such as openshift.io: pods request the resource PREFIX/NAME." $prefix) }}
+{{- end }}
+{{- if contains "://" .Values.global.imageRegistry }}
+  {{- fail (printf "global.imageRegistry is %q. Remove the scheme before the name: a registry is a host, such as registry.example.com:5000." .Values.global.imageRegistry) }}
+{{- end }}
+{{- range $name, $image := .Values.images }}
+  {{- $registry := kindIs "map" $image | ternary (kindIs "map" $image | ternary $image dict).registry $image }}
+  {{- if contains "://" (toString ($registry | default "")) }}
+    {{- fail (printf "images.%s names the registry %q. Remove the scheme before the name: a registry is a host, such as registry.example.com:5000." $name $registry) }}
+  {{- end }}
+{{- end }}
+{{- $gates := splitList " " (include "switchyard.featureGates" . | trim) }}
+{{- range $gate := keys .Values.sriovOperatorConfig.featureGates | sortAlpha }}
+  {{- if not (has $gate $gates) }}
+    {{- fail (printf "sriovOperatorConfig.featureGates.%s is no feature gate. Remove it, or correct its spelling: the feature gates are %s." $gate (join ", " $gates)) }}
+  {{- end }}
+{{- end }}
 {{- if and (gt (int .Values.operator.replicas) 1) (not .Values.operator.leaderElect) }}
   {{- fail (printf "operator.leaderElect is false and operator.replicas is %d. Set operator.leaderElect to true, because only one replica may write, or operator.replicas to 1." (int .Values.operator.replicas)) }}
 {{- end }}

@@ -226,3 +226,6 @@ ovnOffload: enabled replicas ovnNamespace network hostLabel resources
 ovnOffload.network: namespace name
 eveBridge: enabled directories nodeSelector tolerations resources
 {{- end }}
+{{- define "switchyard.featureGates" -}}
+blockDevicePluginUntilConfigured manageSoftwareBridges mellanoxFirmwareReset metricsExporter parallelNicConfig resourceInjectorMatchCondition
+{{- end }}

@@ -32,7 +32,7 @@ const markdownHead = `<!-- ${header} -->\n<!-- SPDX-License-Identifier: Apache-2
 /** Generates all files. This takes a few seconds, because it compiles libs/api. */
 export function generate(root: string): Outputs {
   const schemaOf = readInterfaces(join(root, "libs/api/src/index.ts"), join(root, "tsconfig.json"));
-  const version = readVersion(root);
+  const { version, repository } = readManifest(root);
   const kinds = customResources.map((resource) => ({ resource, schema: schemaOf(resource.kind) }));
   const crds = kinds.map(({ resource, schema }): [string, string] => [
     `${crdFolder}/${resource.group}_${resource.plural}.yaml`,
@@ -44,6 +44,7 @@ export function generate(root: string): Outputs {
   });
   const schemas = Object.fromEntries(kinds.map(({ resource, schema }) => [resource.kind, schema]));
   const index: [string, string] = [`${docsFolder}/README.md`, markdownHead + toIndex(kinds)];
+  const described = kinds.map(({ resource, schema }) => ({ resource, description: schema.description ?? "" }));
   const sources = readSources(root);
   const reference = [...referencePages(root, sources)].map(([name, text]): [string, string] => {
     return [`${referenceFolder}/${name}`, referenceHead + text];
@@ -53,7 +54,7 @@ export function generate(root: string): Outputs {
     ...pages,
     index,
     ...reference,
-    ...chartFiles(),
+    ...chartFiles({ version, kinds: described, repository }),
     [referenceSourceFile, referenceSource(sources)],
     ["libs/api/src/schemas.gen.ts", toTypeScript(schemas)],
     ["libs/service/src/version.gen.ts", versionSource(version)],
@@ -79,11 +80,15 @@ export function write(root: string, outputs: Outputs): void {
   }
 }
 
-/** The only place of the product's version is package.json at the root. */
-function readVersion(root: string): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const version = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : "";
-  if (typeof version === "string" && /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(version)) return version;
+/** The only place of the product's version and of the repository's address is package.json at the root. */
+function readManifest(root: string): { readonly version: string; readonly repository: string } {
+  const { version, repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly version?: unknown;
+    readonly repository?: { readonly url?: string };
+  };
+  const address = repository?.url?.replace(/^git\+/, "").replace(/\.git$/, "") ?? "";
+  if (typeof version === "string" && /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(version))
+    return { version, repository: address };
   throw new GenerateError(
     "NO_VERSION",
     "package.json",

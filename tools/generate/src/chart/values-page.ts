@@ -2,6 +2,7 @@
 /** valuesPage returns docs/reference/chart-values.md, and chartReadme the README of the chart. */
 import { code, table } from "../markdown.ts";
 import { leaves } from "./render-values.ts";
+import type { ChartFacts } from "./chart-manifest.ts";
 import type { Group, Value } from "./value-tree.ts";
 import { chartValues } from "./values.ts";
 
@@ -15,13 +16,15 @@ export function valuesPage(): string {
   ].join("\n\n");
 }
 
-export function chartReadme(): string {
+export function chartReadme({ version, repository }: Pick<ChartFacts, "repository" | "version">): string {
+  const docs = `${repository}/blob/v${version}/docs`;
   return [
     "# Helm chart of Switchyard",
     "Kubernetes operators for accelerated node networking: SR-IOV, software bridges, and more. The chart replaces the " +
       "chart of the Go SR-IOV network operator: values and object names are the same.",
-    "The [installation guide](../../docs/guide/install.md) and the [upgrade guide](../../docs/guide/upgrade.md) show how " +
-      "to use it. It needs Kubernetes 1.30 or later, and Helm 3.17 or later.",
+    `The [installation guide](${docs}/guide/install.md), the [upgrade guide](${docs}/guide/upgrade.md) and the page about ` +
+      `[Argo CD and Flux](${docs}/guide/gitops.md) show how to use it. ` +
+      "It needs Kubernetes 1.30 or later, and Helm 3.17 or later.",
     "`values.yaml`, `values.schema.json`, this page, the operator's rules and the CRDs are generated: `npm run generate`.",
     "## Custom resource definitions",
     "The CRDs are in `crds/`. Helm installs them once and never upgrades or deletes them. A Job of the chart, which Helm " +
