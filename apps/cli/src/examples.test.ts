@@ -156,8 +156,8 @@ describe("the README's commands for manifests", () => {
     expect(out).not.toBe("");
   });
 
-  it("are three, and a line says how a file of a cluster is made", () => {
-    expect(commands.map(([verb]) => verb)).toEqual(["validate", "plan", "render"]);
+  it("are two, and a line says how a file of a cluster is made", () => {
+    expect(commands.map(([verb]) => verb)).toEqual(["validate", "plan"]);
     expect(section).toMatch(/^kubectl get \S+ -A -o yaml > cluster\.yaml/m);
   });
 });

@@ -3,7 +3,7 @@
  * runAfxdpDemo shows how nodes get AF_XDP devices from a policy, and how these are given back. The API server and Switchyard's
  * services are real; the kernels of the nodes and their kubelets are fake.
  */
-import { conditionTypes } from "@switchyard/api";
+import { drainReasons } from "@switchyard/api";
 import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
 import {
   createNode,
@@ -172,7 +172,7 @@ async function showDrain({ testCluster, narrator, kernels }: Demo): Promise<void
 /** Whether the drain of a node has said which pods are left. */
 function isNamed(news: NodeLog, node: string): boolean {
   const conditions = news.states.get(node)?.status?.conditions ?? [];
-  return conditions.some(({ type, message }) => type === conditionTypes.drainProgressing && message.includes("left: "));
+  return conditions.some(({ reason }) => reason === drainReasons.evictingPods);
 }
 
 async function showReset({ testCluster, narrator, kernels }: Demo): Promise<void> {

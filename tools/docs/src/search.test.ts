@@ -54,6 +54,6 @@ describe("the search of the site", () => {
     const text = "# Demo\n\nWords\n\n```text\nsriov_numvfs\n```\n\nMore\n";
     expect(searchedText("guide/demo.md", text)).toBe("# Demo\n\nWords\n\n\n\nMore\n");
     expect(searchedText("guide/install.md", text)).toBe(text);
-    expect(searchedText("upstream/cnis.md", text)).toBe("");
+    expect(searchedText("upstream/index.md", text)).toBe("");
   });
 });

@@ -135,8 +135,10 @@ function leftovers(root: string, outputs: Outputs): string[] {
   );
 }
 
+/** The names of the files in a folder. */
 function list(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
 function read(file: string): string | undefined {

@@ -47,7 +47,6 @@ export function chartManifest({ version, kinds, repository }: ChartFacts): strin
         { name: "Installation", url: `${docs}/guide/install.md` },
         { name: "Upgrade from the Go operator", url: `${docs}/guide/upgrade.md` },
         { name: "Tasks", url: `${docs}/guide/tasks/README.md` },
-        { name: "Support", url: `${repository}/blob/v${version}/SUPPORT.md` },
       ]),
       "artifacthub.io/images": stringify(chartImages(version)),
       "artifacthub.io/crds": stringify(kinds.map(crdOf)),
