@@ -162,7 +162,15 @@ export async function requestOnState(
   vfs?: VfSet,
 ): Promise<void> {
   const changes = { [annotations.desiredState]: request, [annotations.drainVfs]: vfs ? formatVfSet(vfs) : null };
-  await patchMetadata({ transport, type, object: { metadata }, annotations: changes, signal });
+  // The cache may not show VFs that were announced a moment ago: they are removed whatever it shows.
+  const notes = { ...metadata.annotations, [annotations.drainVfs]: metadata.annotations?.[annotations.drainVfs] ?? "" };
+  await patchMetadata({
+    transport,
+    type,
+    object: { metadata: { ...metadata, annotations: notes } },
+    annotations: changes,
+    signal,
+  });
 }
 
 /** Writes the VFs that a request will be about, so that nobody offers them any more. Undefined withdraws them. Rejects with KubeError. */

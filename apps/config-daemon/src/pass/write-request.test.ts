@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, ok, sriovNetworkNodeStates } from "@switchyard/api";
+import { annotations, err, ok, sriovNetworkNodeStates } from "@switchyard/api";
 import { isRecord, KubeError, type Transport } from "@switchyard/kube";
 import type { VfSet } from "@switchyard/policy";
 import { createWithheldVfs } from "./withheld-vfs.ts";
@@ -19,6 +19,9 @@ function setUp() {
   const node = {
     notes: { [annotations.desiredState]: "Idle" } as Record<string, string>,
     isOffered: true,
+    doesKubeletAnswer: true,
+    /** The annotations that the cache of the daemon shows; the present ones if undefined. */
+    cached: undefined as Record<string, string> | undefined,
     /** Whether the API server refuses the VFs, as with the admission policy of an older operator. */
     isRefused: false,
     requests: [] as string[],
@@ -29,7 +32,7 @@ function setUp() {
       node.daemon = startDaemon();
     },
     pass() {
-      const metadata = { name: "worker-1", namespace: "ns", annotations: { ...node.notes } };
+      const metadata = { name: "worker-1", namespace: "ns", annotations: { ...(node.cached ?? node.notes) } };
       return writeRequest(
         { request: "Drain_Required", vfs },
         {
@@ -46,7 +49,8 @@ function setUp() {
   function startDaemon(): ReturnType<typeof createWithheldVfs> {
     return createWithheldVfs({
       kubelet: {
-        readOffered: () => Promise.resolve(ok(new Set(node.isOffered ? [vf] : []))),
+        readOffered: () =>
+          Promise.resolve(node.doesKubeletAnswer ? ok(new Set(node.isOffered ? [vf] : [])) : err("no answer")),
         readHolders: () => Promise.resolve(ok({ byId: new Map(), isNewKubelet: false })),
       },
       nowMs: () => 0,
@@ -95,6 +99,30 @@ describe("a request for the drain of single VFs", () => {
     node.isOffered = false;
     await node.pass();
     expect(node.shown()).toEqual(["Drain_Required", pf]);
+  });
+
+  it("is not written before the node state shows the VFs, also if nothing offers them", async () => {
+    const node = setUp();
+    node.isOffered = false;
+    await node.pass();
+    expect(node.shown()).toEqual(["Idle", pf]);
+    await node.pass();
+    expect(node.shown()).toEqual(["Drain_Required", pf]);
+  });
+
+  it("is about the node if the kubelet does not answer, also if the cache does not show the VFs that were announced", async () => {
+    const node = setUp();
+    node.doesKubeletAnswer = false;
+    await node.pass();
+    expect(node.shown()).toEqual(["Drain_Required", undefined]);
+
+    const later = setUp();
+    later.cached = { ...later.notes };
+    await later.pass();
+    expect(later.shown()).toEqual(["Idle", pf]);
+    later.doesKubeletAnswer = false;
+    await later.pass();
+    expect(later.shown()).toEqual(["Drain_Required", undefined]);
   });
 
   it("is about the node if the operator does not know the annotation", async () => {

@@ -4,7 +4,7 @@
  * (withheld-vfs.ts). All state is in the annotations: a daemon that is killed in between announces the same VFs again and goes on.
  */
 import { isKubeError, type Transport } from "@switchyard/kube";
-import type { HeldVfs, VfSet } from "@switchyard/policy";
+import { drainedVfs, formatVfSet, type HeldVfs, type VfSet } from "@switchyard/policy";
 import type { DrainRequest } from "@switchyard/api";
 import { announceVfs, requestDrain, requestOf, type DrainCarrier } from "./drain-request.ts";
 import type { DrainChange } from "./run-rounds.ts";
@@ -35,9 +35,11 @@ export async function writeRequest(
   await requestDrain(request, carrier, transport, signal, preparation === "ready" ? vfs : undefined);
 }
 
+/** It is ready only once the state shows the VFs: whoever offers them has then been told, too. */
 async function prepare(vfs: VfSet, options: WriteRequestOptions): Promise<Preparation> {
   const { carrier, found, transport, withheldVfs, signal } = options;
-  if (withheldVfs === undefined || found.holders === undefined) return "impossible";
+  const preparation = (await withheldVfs?.prepare(vfs, found, signal)) ?? "impossible";
+  if (preparation === "impossible" || isAnnounced(vfs, carrier)) return preparation;
   try {
     await announceVfs(vfs, carrier, transport, signal);
   } catch (error) {
@@ -45,5 +47,10 @@ async function prepare(vfs: VfSet, options: WriteRequestOptions): Promise<Prepar
     if (isKubeError(error, "Forbidden", "Invalid")) return "impossible";
     throw error;
   }
-  return withheldVfs.prepare(vfs, found, signal);
+  return "wait";
+}
+
+function isAnnounced(vfs: VfSet, carrier: DrainCarrier): boolean {
+  const announced = drainedVfs(carrier);
+  return announced !== undefined && formatVfSet(announced) === formatVfSet(vfs);
 }
