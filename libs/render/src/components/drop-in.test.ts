@@ -26,7 +26,7 @@ function find(kind: string, name: string, overrides: Partial<ComponentSettings> 
 }
 
 describe("names", () => {
-  it("are upstream's, except for the admission policies, which upstream does not have", () => {
+  it("are upstream's, except for admission policies and the right to read ResourceSlices, which upstream does not have", () => {
     const names = everything()
       .filter(({ kind }) => !kind.startsWith("ValidatingAdmissionPolicy"))
       .map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -60,6 +60,8 @@ describe("names", () => {
       "ServiceAccount/sriov-device-plugin",
       "Role/sriov-plugin",
       "RoleBinding/sriov-device-plugin",
+      "ClusterRole/sriov-device-plugin",
+      "ClusterRoleBinding/sriov-device-plugin",
       "DaemonSet/sriov-device-plugin",
       "ServiceAccount/metrics-exporter-sa",
       "ClusterRole/sriov-metrics-kube-rbac-role",

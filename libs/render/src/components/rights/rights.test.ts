@@ -41,6 +41,7 @@ it("the components have exactly these rights", () => {
     `Role/sriov-plugin: ${read} sriovnetworknodestates of "${group}"`,
     `Role/sriov-plugin: patch sriovnetworknodestates/status of "${group}"`,
     `Role/sriov-plugin: ${read} sriovoperatorconfigs of "${group}" named default`,
+    'ClusterRole/sriov-device-plugin: list,watch resourceslices of "resource.k8s.io"',
     `Role/afxdp-device-plugin: ${read} afxdpnetworknodestates of "afxdpnetwork.hns.dev"`,
     'Role/afxdp-device-plugin: patch afxdpnetworknodestates/status of "afxdpnetwork.hns.dev"',
     'ClusterRole/sriov-metrics-kube-rbac-role: create tokenreviews of "authentication.k8s.io"',
