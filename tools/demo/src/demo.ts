@@ -3,7 +3,7 @@
  * runDemo shows policies, networks, drains and the webhook on three nodes with different NICs. The nodes' kernels are
  * fake, everything else is real. What it starts runs until the test cluster ends.
  */
-import { drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
+import { devicePluginReasons, drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
 import {
   createFakeKernel,
   i40e,
@@ -190,7 +190,7 @@ async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> 
 }
 
 /** Gives VFs of running pods another resource. */
-async function showRenamedResource({ testCluster, narrator, vfNode }: Demo): Promise<void> {
+async function showRenamedResource({ testCluster, narrator, vfNode, news }: Demo): Promise<void> {
   narrator.scene("worker-2: the resource lab is renamed to lab2 while pods have two of its three VFs");
   const { transport } = testCluster;
   await applyPolicy(testCluster, "lab", labPolicy({ numVfs: 3, resourceName: "lab" }));
@@ -199,6 +199,7 @@ async function showRenamedResource({ testCluster, narrator, vfNode }: Demo): Pro
   await eventually("the pods have VFs", () => vfNode.vfsOf.has("lab-a") && vfNode.vfsOf.has("lab-b"));
   await testCluster.kubectl(["patch", "sriovnetworknodepolicy", "lab", ...merge({ resourceName: "lab2" })]);
   await eventually("the free VF is offered", () => vfNode.offered.get("lab2")?.length === 1);
+  await eventually("the others are reported", () => news.states.list().some(isWithheld));
   await testCluster.kubectl(["get", "sriovnetworknodestate", vfNodeName, "-o", messageOf("DevicePluginConfigured")]);
   for (const name of ["lab-c", "lab-d"]) await startPod(transport, name, vfNodeName, "openshift.io/lab2");
   await eventually("the third pod has the free VF", () => vfNode.vfsOf.has("lab-c"));
@@ -325,6 +326,10 @@ function createKernel(nic: FakeNic, firstPort: string): FakeKernel {
   const kernel = createFakeKernel({ nics: [nic], setNumVfsMs: 300 });
   kernel.addAltName(firstPort, "uplink0");
   return kernel;
+}
+
+function isWithheld({ status }: SriovNetworkNodeState): boolean {
+  return (status?.conditions ?? []).some(({ reason }) => reason === devicePluginReasons.vfsHeld);
 }
 
 function isWaiting({ status }: SriovNetworkNodeState): boolean {
