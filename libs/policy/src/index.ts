@@ -95,15 +95,7 @@ export {
   selectPods,
   type PodSelection,
 } from "./pods/drained-pod.ts";
-export {
-  hasOtherUsers,
-  holdersOf,
-  selectHolderPods,
-  type FoundHolders,
-  type HolderSelection,
-  type VfHolderPod,
-  type VfHolders,
-} from "./pods/holder-pods.ts";
+export { hasOtherUsers, holdersOf, selectHolderPods, type FoundHolders, type VfHolderPod } from "./pods/holder-pods.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
 export {
