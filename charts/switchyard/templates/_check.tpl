@@ -24,9 +24,8 @@ switchyard.check fails with a sentence if values contradict each other or the cl
   {{- fail (printf "global.imageRegistry is %q. Remove the scheme before the name: a registry is a host, such as registry.example.com:5000." .Values.global.imageRegistry) }}
 {{- end }}
 {{- range $name, $image := .Values.images }}
-  {{- $registry := kindIs "map" $image | ternary (kindIs "map" $image | ternary $image dict).registry $image }}
-  {{- if contains "://" (toString ($registry | default "")) }}
-    {{- fail (printf "images.%s names the registry %q. Remove the scheme before the name: a registry is a host, such as registry.example.com:5000." $name $registry) }}
+  {{- if and (kindIs "string" $image) (contains "://" $image) }}
+    {{- fail (printf "images.%s is %q. Remove the scheme before the name: a registry is a host, such as registry.example.com:5000." $name $image) }}
   {{- end }}
 {{- end }}
 {{- $gates := splitList " " (include "switchyard.featureGates" . | trim) }}

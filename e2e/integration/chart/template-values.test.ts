@@ -131,6 +131,28 @@ describe("images", () => {
   });
 });
 
+describe("values that would only fail in the cluster", () => {
+  const gates = { sriovOperatorConfig: { featureGates: { manageBridges: true } } };
+  it.each([
+    [
+      "a prefix",
+      { operator: { resourcePrefix: "openshift_io/" } },
+      'operator.resourcePrefix is "openshift_io/", which is no DNS name.',
+    ],
+    ["a registry", { global: { imageRegistry: "https://reg.example.com" } }, "Remove the scheme before the name"],
+    ["an image", { images: { sriovCni: "https://reg.example.com/cni:1" } }, 'images.sriovCni is "https://'],
+    ["a feature gate", gates, "sriovOperatorConfig.featureGates.manageBridges is no feature gate."],
+  ])("are refused with a sentence: %s", async (_, values, sentence) => {
+    expect(await chart.refusal(values)).toContain(sentence);
+  });
+
+  it("are accepted if they are right", async () => {
+    const featureGates = { manageSoftwareBridges: true, metricsExporter: false };
+    const right = { operator: { resourcePrefix: "nics.example.com" }, sriovOperatorConfig: { featureGates } };
+    expect(await chart.objects({ ...right, global: { imageRegistry: "reg.example.com:5000/mirror" } })).not.toEqual([]);
+  });
+});
+
 describe("lists of two forms", () => {
   it("accept pull secrets as names and as objects, each once", async () => {
     const values = {

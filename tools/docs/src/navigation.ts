@@ -71,6 +71,12 @@ const groups: readonly {
     folders: ["reference"],
   },
   {
+    text: "Alerts",
+    collapsed: true,
+    entries: [],
+    folders: ["reference/alerts"],
+  },
+  {
     text: "Project",
     entries: [["status.md"], ["differences.md"], ["project/changelog.md"], ["project/versioning.md"]],
     folders: ["", "project"],

@@ -5,7 +5,7 @@
 export class GenerateError extends Error {
   override readonly name = "GenerateError";
   /**
-   * NO_TEXT: a reason of a condition or an event has no text for the reference; `at` is its name. NO_HELP: a program does not print its flags; NO_VERSION: the version is missing or malformed; `at` is the file.
+   * NO_TEXT: a field, a reason, a finding, a metric or an alert has no text for the reference; `at` is its name. NO_HELP: a program does not print its flags; NO_VERSION: the version is missing or malformed; `at` is the file.
    */
   readonly code: "NOT_STRUCTURAL" | "NO_TEXT" | "NO_HELP" | "NO_VERSION";
   readonly at: string;

@@ -15,7 +15,7 @@ import { probeSource, probeSourceFile } from "./probe-source.ts";
 import { referenceSource, referenceSourceFile } from "./reference/reference-source.ts";
 import { referencePages } from "./reference/reference.ts";
 import { readSources } from "./reference/sources.ts";
-import { extraTags, toObjectSchema } from "./structural.ts";
+import { extraTags, requireDescriptions, toObjectSchema } from "./structural.ts";
 
 /** Content of files by path. */
 export type Outputs = ReadonlyMap<string, string>;
@@ -34,6 +34,7 @@ export function generate(root: string): Outputs {
   const schemaOf = readInterfaces(join(root, "libs/api/src/index.ts"), join(root, "tsconfig.json"));
   const { version, repository } = readManifest(root);
   const kinds = customResources.map((resource) => ({ resource, schema: schemaOf(resource.kind) }));
+  for (const { resource, schema } of kinds) requireDescriptions(resource.kind, schema);
   const crds = kinds.map(({ resource, schema }): [string, string] => [
     `${crdFolder}/${resource.group}_${resource.plural}.yaml`,
     yamlHead + toYaml(toCrd(resource, schema, version)),
@@ -128,6 +129,7 @@ function leftovers(root: string, outputs: Outputs): string[] {
     { folder: crdFolder, head: yamlHead },
     { folder: docsFolder, head: markdownHead },
     { folder: referenceFolder, head: referenceHead },
+    { folder: `${referenceFolder}/alerts`, head: referenceHead },
   ].flatMap(({ folder, head }) =>
     list(join(root, folder))
       .map((name) => `${folder}/${name}`)

@@ -62,6 +62,27 @@ export function toStructural(at: string, json: unknown): StructuralSchema {
   };
 }
 
+/**
+ * Throws GenerateError for a field without a description: it would be an empty line in the CRD, in `kubectl explain` and in docs/api.
+ * Metadata has none, because the API server describes it.
+ */
+export function requireDescriptions(at: string, schema: StructuralSchema): void {
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    const path = `${at}.${name}`;
+    if (name === "metadata") continue;
+    if ((field.description ?? "") === "") {
+      throw new GenerateError(
+        "NO_TEXT",
+        path,
+        "has no comment that says what it means: write JSDoc above the field in libs/api/src",
+      );
+    }
+    requireDescriptions(path, field);
+    if (field.items !== undefined) requireDescriptions(`${path}[]`, field.items);
+    if (field.additionalProperties !== undefined) requireDescriptions(`${path}.*`, field.additionalProperties);
+  }
+}
+
 const typeMeta = new Set(["apiVersion", "kind", "metadata"]);
 
 function withoutTypeMeta(kind: string, json: unknown): unknown {

@@ -73,7 +73,7 @@ const upstreamValues: readonly UpstreamValue[] = [
   same("sriovOperatorConfig.disableDrain", "also as a text"),
   same("sriovOperatorConfig.configurationMode"),
   same("sriovOperatorConfig.disablePlugins"),
-  same("sriovOperatorConfig.featureGates"),
+  same("sriovOperatorConfig.featureGates", "gates that do not exist are refused"),
   same("sriovOperatorConfig.configDaemonEnvVars", "also numbers and booleans"),
   same("supportedExtraNICs", "also as maps"),
   refused("images.operator", ownImage),

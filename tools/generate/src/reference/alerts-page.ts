@@ -2,10 +2,10 @@
 /** The page of alerts, from the rule file of the chart, and of the recording rules that the operator deploys. */
 import ts from "typescript";
 import { parse } from "yaml";
-import { code, fileLink } from "../markdown.ts";
+import { code, fileLink, table } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
-interface Alert {
+export interface Alert {
   readonly group: string;
   readonly alert: string;
   readonly expr: string;
@@ -27,18 +27,17 @@ export interface RecordingRule {
 
 /** `ruleFile` is the text of the rule file. */
 export function alertsPage(ruleFile: string, sources: readonly Source[]): string {
-  const sections = alertsIn(ruleFile).flatMap(({ alert, expr, for: duration, labels, annotations }) => [
-    `## ${alert}`,
+  const rows = alertsIn(ruleFile).map(({ alert, labels, annotations }) => [
+    `[${alert}](alerts/${alert}.md)`,
+    labels["severity"] ?? "none",
     annotations["summary"] ?? "",
-    annotations["description"] ?? "",
-    `Severity: ${labels["severity"] ?? "none"}.${duration === undefined ? "" : ` It fires after ${duration}.`}`,
-    `\`\`\`promql\n${expr.trim()}\n\`\`\``,
   ]);
   const rules = recordingRules(sources).map(({ record }) => `- ${code(record)}`);
   return [
     "# Alerts",
     `The alerts of ${fileLink(alertsFile)}. The recording rules that the operator deploys are [below](#recording-rules).`,
-    ...sections,
+    "Each has a page, to which its annotation `runbook_url` leads.",
+    table(["Alert", "Severity", "Summary"], rows),
     "## Recording rules",
     "The operator deploys a PrometheusRule with these rules if it is started with `--prometheus-operator` and " +
       "`--prometheus-rules` ([flags](flags.md)).",

@@ -46,6 +46,7 @@ export function flagsPage(root: string): string {
     .map((file) => file.replace(/\.ts$/, ""))
     .filter((verb) => !verb.includes(".test") && new RegExp(`^  ${verb} `, "m").test(overview))
     .toSorted();
+  const verbHelps = verbHelpsOf(root, verbs);
   return [
     "# Flags",
     "Each flag of a service can also be set by its environment variable. The command line has precedence over the " +
@@ -57,7 +58,7 @@ export function flagsPage(root: string): string {
     ...own,
     "## switchyard",
     fence(overview),
-    ...verbs.flatMap((verb) => [`### switchyard ${verb}`, fence(helpOf(root, "apps/cli/src/main.ts", verb))]),
+    ...verbs.flatMap((verb, at) => [`### switchyard ${verb}`, fence(verbHelps[at] ?? "")]),
     "## eve-bridge",
     fence(helpOf(root, "apps/eve-bridge/src/main.ts")),
   ].join("\n\n");
@@ -96,6 +97,26 @@ function oneLine(text: string): string {
 }
 
 function helpOf(root: string, program: string, ...before: readonly string[]): string {
+  return outputOf(root, program, [join(root, program), ...before, "--help"]);
+}
+
+/** What `switchyard VERB --help` prints for each verb. One process prints all, because each loads the whole command line. */
+function verbHelpsOf(root: string, verbs: readonly string[]): readonly string[] {
+  const script = [
+    `const { run } = await import(${JSON.stringify(join(root, "apps/cli/src/run.ts"))});`,
+    'const helps = [], stderr = process.stderr, env = { NO_COLOR: "1" }, stdin = [];',
+    `for (const verb of ${JSON.stringify(verbs)}) {`,
+    '  let text = ""; const stdout = { isTTY: false, write: (more) => { text += more; } };',
+    '  if ((await run([verb, "--help"], { stdin, stdout, stderr, env })) !== 0) process.exitCode = 1;',
+    "  helps.push(text);",
+    "}",
+    "process.stdout.write(JSON.stringify(helps));",
+  ];
+  const printed = outputOf(root, "apps/cli/src/run.ts", ["--input-type=module", "--eval", script.join("\n")]);
+  return JSON.parse(printed) as readonly string[];
+}
+
+function outputOf(root: string, program: string, args: readonly string[]): string {
   // Without variables of the caller, which some programs read before their flags.
   const env = {
     PATH: process.env["PATH"],
@@ -103,8 +124,8 @@ function helpOf(root: string, program: string, ...before: readonly string[]): st
     // The programs share most of their sources, which Node compiles once.
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compiled"),
   };
-  const args = ["--disable-warning=ExperimentalWarning", join(root, program), ...before, "--help"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env });
+  const words = ["--disable-warning=ExperimentalWarning", ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
   if (status !== 0) throw new GenerateError("NO_HELP", program, `--help failed: ${stderr}`);
   return stdout;
 }

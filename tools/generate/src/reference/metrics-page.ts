@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page of metrics, from the counters, gauges and histograms that the sources define. */
 import ts from "typescript";
+import { GenerateError } from "../generate-error.ts";
 import { code, table } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
@@ -36,7 +37,7 @@ export function metricsPage(sources: readonly Source[]): string {
 
 const types = { Counter: "counter", Gauge: "gauge", Histogram: "histogram" } as const;
 
-/** Sorted by file. A label that a registry adds to all its metrics is not among the labels. */
+/** Throws GenerateError for a metric without a text. Sorted by file. A label that a registry adds to all its metrics is not among the labels. */
 export function metricsIn(sources: readonly Source[]): readonly Metric[] {
   return sources.flatMap(({ path, tree }) => {
     const metrics: Metric[] = [];
@@ -45,11 +46,15 @@ export function metricsIn(sources: readonly Source[]): readonly Metric[] {
       const type = Object.entries(types).find(([name]) => name === node.expression.getText())?.[1];
       const [options] = node.arguments ?? [];
       if (type === undefined || options === undefined || !ts.isObjectLiteralExpression(options)) return;
+      const name = literalText(memberOf(options, "name")) ?? "";
+      const help = literalText(memberOf(options, "help")) ?? "";
+      if (help === "")
+        throw new GenerateError("NO_TEXT", `${path}: metric ${name}`, "has no help that says what it counts");
       metrics.push({
         type,
         path,
-        name: literalText(memberOf(options, "name")) ?? "",
-        help: literalText(memberOf(options, "help")) ?? "",
+        name,
+        help,
         labels: listOf(memberOf(options, "labelNames")),
       });
     });

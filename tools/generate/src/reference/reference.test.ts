@@ -3,9 +3,12 @@
 import { describe, expect, it } from "@jest/globals";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { alertsFile, recordingRules } from "./alerts-page.ts";
+import { requireDescriptions } from "../structural.ts";
+import { alertPages } from "./alert-pages.ts";
+import { alertsFile, alertsIn, recordingRules } from "./alerts-page.ts";
 import { reasonTables } from "./conditions-page.ts";
 import { documentedEvents, eventSites } from "./events-page.ts";
+import { findingsIn } from "./findings-page.ts";
 import { parseHelp, servicesOf } from "./flags-page.ts";
 import { metricsIn } from "./metrics-page.ts";
 import { parseSource, readSources } from "./sources.ts";
@@ -176,10 +179,89 @@ describe("metrics.md", () => {
   });
 });
 
+describe("the generator", () => {
+  const source = (path: string, text: string) => [{ path, tree: parseSource(path, text) }];
+
+  it("refuses a metric without a help", () => {
+    const counter = (more: string) => source("libs/x/src/y.ts", `const a = new Counter({ name: "a_total"${more} });`);
+    expect(metricsIn(counter(', help: "Things."'))).toMatchObject([{ name: "a_total", help: "Things." }]);
+    expect(() => metricsIn(counter(""))).toThrow("libs/x/src/y.ts: metric a_total has no help");
+  });
+
+  it("refuses a finding without a cause or a next command", () => {
+    const catalogue = (more: string) =>
+      source("apps/cli/src/diagnosis/finding-catalogue.ts", `const all = { Asleep: { severity: "error"${more} } };`);
+    expect(findingsIn(catalogue(', cause: "It sleeps.", next: "kubectl get pods"'))).toHaveLength(1);
+    expect(() => findingsIn(catalogue(', next: "kubectl get pods"'))).toThrow("Asleep has no cause");
+    expect(() => findingsIn(catalogue(', cause: "It sleeps."'))).toThrow("Asleep has no cause, or no next command");
+  });
+
+  it("refuses a field without a description, at any depth", () => {
+    const described = { type: "string", description: "A name." } as const;
+    const nested = (name: object) => ({
+      type: "object" as const,
+      properties: {
+        list: {
+          type: "array" as const,
+          description: "A list.",
+          items: { type: "object" as const, properties: { name } },
+        },
+      },
+    });
+    expect(() => {
+      requireDescriptions("Kind", nested(described));
+    }).not.toThrow();
+    expect(() => {
+      requireDescriptions("Kind", nested({ type: "string" }));
+    }).toThrow("Kind.list[].name has no comment");
+  });
+
+  it("refuses an alert without a page or without the address of its page", () => {
+    const alert = { group: "a", alert: "SwitchyardNew", expr: "up == 0", labels: {}, annotations: {} };
+    expect(() => alertPages([...alertsIn(read(alertsFile)), alert], [])).toThrow(
+      "SwitchyardNew has no entry in runbooks",
+    );
+    const [known, ...others] = alertsIn(read(alertsFile));
+    if (known === undefined) throw new Error("there is no alert");
+    expect(() => alertPages([{ ...known, annotations: {} }, ...others], [])).toThrow("has no annotation runbook_url");
+  });
+});
+
+describe("the dashboard", () => {
+  const dashboard = JSON.parse(read("charts/switchyard/dashboards/switchyard.json")) as {
+    readonly templating: { readonly list: readonly { readonly name: string }[] };
+    readonly panels: readonly {
+      readonly type: string;
+      readonly title: string;
+      readonly description?: string;
+      readonly targets?: readonly { readonly expr: string }[];
+    }[];
+  };
+  const panels = dashboard.panels.filter(({ type }) => type !== "row");
+
+  it("describes each panel with whole sentences", () => {
+    expect(panels.length).toBeGreaterThan(25);
+    expect(
+      panels.filter(({ description = "" }) => !/^[A-Z].{20,}\.$/.test(description)).map(({ title }) => title),
+    ).toEqual([]);
+  });
+
+  it("has a variable for each that its expressions use, and selects each series by the namespace", () => {
+    const names = dashboard.templating.list.map(({ name }) => name);
+    const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    const used = matches(/\$([a-z]+)/g, expressions).filter((name) => !name.startsWith("__"));
+    expect(names.filter((name) => name !== "datasource").toSorted()).toEqual(used);
+    const series = expressions.flatMap((expr) => expr.match(/\b(?:switchyard|process|nodejs)_\w+[^)\s[]*/g) ?? []);
+    expect(series.filter((one) => !one.includes('{namespace=~"$namespace"'))).toEqual([]);
+  });
+});
+
 describe("alerts.md", () => {
   it("has each alert, and no other", () => {
     const inChart = matches(/alert: (\w+)/g, [read(alertsFile)]);
-    expect(matches(/^## (\w+)$/gm, [read("docs/reference/alerts.md")])).toEqual(inChart);
+    expect(matches(/^\| \[(\w+)\]\(alerts\/\w+\.md\)/gm, [read("docs/reference/alerts.md")])).toEqual(inChart);
+    const pages = globSync("docs/reference/alerts/*.md", { cwd: root }).map((page) => page.replace(/^.*\/|\.md$/g, ""));
+    expect(pages.toSorted()).toEqual(inChart);
   });
 
   it("has the recording rules, one for each item of a list", () => {

@@ -2,7 +2,8 @@
 /** The pages of docs/reference: what the programs take, report and serve, from their sources. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { alertsFile, alertsPage } from "./alerts-page.ts";
+import { alertPages } from "./alert-pages.ts";
+import { alertsFile, alertsIn, alertsPage } from "./alerts-page.ts";
 import { upstreamValuesPage } from "../chart/upstream-values.ts";
 import { valuesPage } from "../chart/values-page.ts";
 import { componentsPage } from "./components-page.ts";
@@ -10,7 +11,7 @@ import { conditionsPage } from "./conditions-page.ts";
 import { eventsPage } from "./events-page.ts";
 import { findingsPage } from "./findings-page.ts";
 import { flagsPage } from "./flags-page.ts";
-import { metricsPage } from "./metrics-page.ts";
+import { metricsIn, metricsPage } from "./metrics-page.ts";
 import type { Source } from "./sources.ts";
 
 const contents = [
@@ -28,6 +29,7 @@ const contents = [
 
 /** Texts of the pages by their names, without a header. */
 export function referencePages(root: string, sources: readonly Source[]): ReadonlyMap<string, string> {
+  const ruleFile = readFileSync(join(root, alertsFile), "utf8");
   const pages = new Map([
     ["README.md", indexPage()],
     ["chart-values.md", valuesPage()],
@@ -38,7 +40,8 @@ export function referencePages(root: string, sources: readonly Source[]): Readon
     ["events.md", eventsPage(sources)],
     ["findings.md", findingsPage(sources)],
     ["metrics.md", metricsPage(sources)],
-    ["alerts.md", alertsPage(readFileSync(join(root, alertsFile), "utf8"), sources)],
+    ["alerts.md", alertsPage(ruleFile, sources)],
+    ...alertPages(alertsIn(ruleFile), metricsIn(sources)),
   ]);
   return new Map([...pages].map(([name, text]) => [name, `${text.trimEnd()}\n`]));
 }
