@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { annotations, err, ok, sriovNetworkNodeStates } from "@switchyard/api";
 import { isRecord, KubeError, type Transport } from "@switchyard/kube";
 import type { VfSet } from "@switchyard/policy";
-import { createWithheldVfs } from "./withheld-vfs.ts";
+import { createWithheldVfs, type WithheldVfs } from "./withheld-vfs.ts";
 import { writeRequest } from "./write-request.ts";
 
 const pf = "0000:3b:00.0";
@@ -46,7 +46,7 @@ function setUp() {
       );
     },
   };
-  function startDaemon(): ReturnType<typeof createWithheldVfs> {
+  function startDaemon(): WithheldVfs {
     return createWithheldVfs({
       kubelet: {
         readOffered: () =>
