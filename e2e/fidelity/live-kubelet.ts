@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * liveKubelet plays the kubelet and the device plugin of a node for its daemon: it says which pods have which VFs, and offers all VFs that
- * the node state does not name in annotations.drainVfs, as device-plugin-config does.
+ * liveKubelet plays the kubelet and the device plugin of a node for its daemon: it says which pods have which VFs. It
+ * offers all VFs that the node state does not name in annotations.drainVfs, as device-plugin-config does.
  */
 import { ok, type SriovNetworkNodeState } from "@switchyard/api";
 import type { DaemonOptions } from "@switchyard/config-daemon/daemon";

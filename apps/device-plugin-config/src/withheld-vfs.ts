@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createWithholding finds VFs that must not be offered, because others give them to pods: drivers that publish them in ResourceSlices,
- * and the device plugin itself, if a pod has them as devices of another resource. The
+ * createWithholding finds VFs that must not be offered. Drivers publish them in ResourceSlices, or a pod has them as devices of
+ * another resource. The
  * kubelet counts the devices of each resource alone (pkg/kubelet/cm/devicemanager, 1.36). A new resourceName or another
  * split of a PF moves a VF to another resource. Then the kubelet would give the VF of a running pod to a second one.
  *

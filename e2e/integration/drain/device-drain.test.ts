@@ -74,7 +74,8 @@ const offers = (resource: string): number => vfNode.offered.get(resource)?.lengt
 /** Uids of the running pods by name. */
 function running(): Readonly<Record<string, string>> {
   const found = pods.list().filter(({ status }) => status?.phase === "Running");
-  return Object.fromEntries(found.map(({ metadata }) => [metadata.name, metadata.uid ?? ""]).sort());
+  const byName = found.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return Object.fromEntries(byName.map(({ metadata }) => [metadata.name, metadata.uid ?? ""]));
 }
 
 function stateNow() {

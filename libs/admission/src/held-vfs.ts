@@ -33,7 +33,7 @@ export function readHolders(status: SriovNetworkNodeStateStatus): NodeHolders | 
     if (pods.length > 0)
       byPf.set(
         pciAddress,
-        Array.from(pods, (pod) => pod ?? 0),
+        Array.from(pods, (pod: number | undefined) => pod ?? 0),
       );
   }
   return byPf;

@@ -17,13 +17,13 @@ const holder: VfHolder = {
 };
 
 /** Two PFs with two VFs each; the pod "web" has VF 1 of the first one. */
-function report(held: VfHolder | undefined = holder, known = true): HeldVfs {
+function report(isHolding = true, known = true): HeldVfs {
   const pf = (pciAddress: string, at: number): InterfaceStatus => ({
     pciAddress,
     Vfs: [0, 1].map((vfID) => {
-      const isHeld = at === 0 && vfID === 1 && held !== undefined;
+      const isHeld = at === 0 && vfID === 1 && isHolding;
       const vf = { vfID, pciAddress: `0000:3b:0${at + 2}.${vfID}`, driver: "iavf" };
-      return isHeld ? { ...vf, holder: held } : { ...vf, name: `v${vfID}` };
+      return isHeld ? { ...vf, holder } : { ...vf, name: `v${vfID}` };
     }),
   });
   return { interfaces: [pf(x, 0), pf(y, 1)], holders: { known } };
@@ -72,7 +72,7 @@ describe("a drain of single VFs", () => {
     ["a pod got a VF after the report", { held: { "0000:3b:02.0": ["late"], "0000:3b:02.1": ["web"] } }],
     ["two pods have the VF", { held: { "0000:3b:02.1": ["web", "second"] } }],
     ["the kubelet has just started", { isNewKubelet: true }],
-    ["the holders in the report are not known", { held: {}, found: report(undefined, false) }],
+    ["the holders in the report are not known", { held: {}, found: report(false, false) }],
   ])("waits while %s", async (_when, change) => {
     const node = Object.assign(setUp(), change);
     expect(await node.prepare()).toBe("wait");

@@ -65,10 +65,10 @@ function setUp() {
       if (node.isRefused && changes[annotations.drainVfs] !== undefined && changes[annotations.drainVfs] !== null) {
         throw new KubeError("PATCH x", "Invalid", { status: 422 });
       }
-      for (const [key, value] of Object.entries(changes)) {
-        if (typeof value === "string") node.notes[key] = value;
-        else delete node.notes[key];
-      }
+      const next = Object.entries({ ...node.notes, ...changes });
+      node.notes = Object.fromEntries(
+        next.flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : [])),
+      );
       return {};
     },
   } as unknown as Transport;

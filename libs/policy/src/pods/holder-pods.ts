@@ -98,7 +98,7 @@ export interface OtherUsers {
 }
 
 /**
- * Reports whether the VFs may have, or get, pods that the node state does not show: which AF_XDP devices a pod has is not there, and a
+ * Reports whether the VFs may have, or get, pods that the node state does not show. It does not say which AF_XDP devices a pod has. A
  * driver that publishes VFs of the PFs may give them to pods during the drain.
  */
 export function hasOtherUsers({ node, pods, slices, pfs }: OtherUsers): boolean {

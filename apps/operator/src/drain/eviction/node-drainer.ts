@@ -118,7 +118,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
     const known = pods.follow(name);
     if (known === undefined) return draining({ leaving: undefined }, undefined, sinceMs);
     if (await devices.hasOtherUsers(name, { pods: known, pfs }, signal)) return undefined;
-    const found: FoundHolders = holders.get(name) ?? new Map();
+    const found: FoundHolders = holders.get(name) ?? new Map<string, string>();
     holders.set(name, found);
     const { leaving, staying, gone } = selectHolderPods(known, wanted.holders, found);
     if (leaving.length === 0 && gone.length === 0 && unknown === undefined) {
