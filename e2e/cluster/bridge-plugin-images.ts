@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * pushBridgePlugins makes images of the CNI plugins that attach representors to bridges: the real plugin ovs, and a program that
- * does what the documentation of accelerated-bridge says, because that plugin is not available as a Go module. The files lie in
- * the images where the chart's commands look for them.
+ * pushBridgePlugins makes images of the CNI plugins that attach representors to bridges. The plugin ovs is the real one. A program
+ * that does what its documentation says plays accelerated-bridge, which is not available as a Go module. The files lie in the
+ * images where the chart's commands look for them.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { findWorkspaceRoot } from "@switchyard/testing";

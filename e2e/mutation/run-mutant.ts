@@ -38,14 +38,14 @@ async function runTests(file: string, tested: readonly string[], mutant?: Mutant
     ...["--findRelatedTests", path, "--passWithNoTests", "--bail", "--runInBand", "--silent", "--forceExit"],
   ];
   const env = { ...process.env, SWITCHYARD_MUTANT: JSON.stringify({ ...mutant, file: path }) };
-  const jest = spawn(process.execPath, args, { cwd: root, stdio: "ignore", env });
-  let isHung = false;
-  const limit = setTimeout(() => {
-    isHung = true;
-    jest.kill("SIGKILL");
-  }, limitMs);
+  const jest = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: "ignore",
+    env,
+    timeout: limitMs,
+    killSignal: "SIGKILL",
+  });
   await once(jest, "exit");
-  clearTimeout(limit);
-  if (isHung) return "hung";
+  if (jest.signalCode === "SIGKILL") return "hung";
   return jest.exitCode === 0 ? "survived" : "failed";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the proposal on software bridges from the policy to packets on a real kernel: operator, config daemon, Open vSwitch and the
- * real CNI plugin ovs, in daemon mode, and in systemd mode over reboots. For Linux bridges, a program does what
+ * Tests the proposal on software bridges from the policy to packets on a real kernel, with Open vSwitch and the real CNI plugin
+ * ovs: in daemon mode, and in systemd mode over reboots. For Linux bridges, a program does what
  * accelerated-bridge documents. VFs of igbsw send and receive through their representors. `npm run e2e -- cluster/bridges` has
  * the same with the chart, a kubelet and Multus.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createCniPods attaches network namespaces of a guest to networks, as a container runtime and Multus attach pods: it calls a CNI
+ * createCniPods attaches network namespaces of a guest to networks, as a container runtime and Multus attach pods. It calls a CNI
  * plugin with the configuration of the NetworkAttachmentDefinition and the PCI address of a VF.
  * Usage: `await pods.add("pod1", { config, deviceID: "0000:01:10.0" })` returns "192.168.77.10".
  */

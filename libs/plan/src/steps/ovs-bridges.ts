@@ -52,8 +52,8 @@ const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
 };
 
 /**
- * Removes ports from an Open vSwitch bridge that Switchyard created: ports whose network interface no longer exists, during a boot
- * those of former pods, or the uplink before a change of the eswitch mode.
+ * Removes ports from an Open vSwitch bridge that Switchyard created. These are ports whose network interface no longer exists,
+ * during a boot those of former pods, and the uplink before a change of the eswitch mode.
  */
 interface RemoveOvsPorts {
   readonly kind: "remove-ovs-ports";
