@@ -57,7 +57,7 @@ const objectsOf = (set: string): readonly unknown[] =>
 /** The value at a path of keys, undefined if there is none. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((found, key) => {
-    if (Array.isArray(found)) return found[Number(key)];
+    if (Array.isArray(found)) return (found as readonly unknown[])[Number(key)];
     return isRecord(found) ? found[key] : undefined;
   }, value);
 }
@@ -166,7 +166,7 @@ describe("the examples for Argo CD and Flux", () => {
   const documentsOf = (file: string): readonly unknown[] =>
     parseAllDocuments(read(`examples/gitops/${file}.yaml`)).map((document): unknown => document.toJS());
   const ofKind = (file: string, kind: string) => documentsOf(file).find((object) => at(object, "kind") === kind);
-  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
   const checks = list(at(ofKind("flux", "Kustomization"), "spec", "healthCheckExprs"));
   const condition = (type: string) => ({ type, status: "True" });
 
@@ -194,7 +194,7 @@ describe("the examples for Argo CD and Flux", () => {
     { conditions: [condition("Progressing"), condition("Degraded")], current: false, failed: true },
   ])("say by their expressions: $conditions", ({ conditions, current, failed }) => {
     const results = checks.map((check) =>
-      ["current", "failed"].map((key) => evaluate(String(at(check, key)), { status: { conditions } })),
+      ["current", "failed"].map((key): unknown => evaluate(String(at(check, key)), { status: { conditions } })),
     );
     expect(results).toEqual(checks.map(() => [current, failed]));
   });

@@ -46,12 +46,13 @@ export function demoImages(): Readonly<Record<string, string>> {
 }
 
 /** Creates the operator's Deployment, and from now on the pods of DaemonSets, until the test cluster ends. */
-export async function simulateWorkloads({ transport, use }: TestCluster): Promise<void> {
+export async function simulateWorkloads(testCluster: TestCluster): Promise<void> {
+  const { transport } = testCluster;
   await createOperator(transport);
-  const nodeCache = use(
+  const nodeCache = testCluster.use(
     watchObjects({ transport, type: nodes, report: () => undefined, project: (node: KubeObject) => node }),
   );
-  const sets = use(
+  const sets = testCluster.use(
     watchObjects({ transport, namespace, type: daemonSets, report: () => undefined, project: (set: DaemonSet) => set }),
   );
   const settleAll = (): void => {

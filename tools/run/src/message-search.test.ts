@@ -14,6 +14,9 @@ const ofOtherPrograms = [
   "failed pre-install: resource",
   "EINVAL (virtio_net: ",
   "7 VFs requested; only",
+  "group … is not viable",
+  "failed to get bridge name",
+  "Unable to change state to RTR",
 ];
 
 const sources = readSources();

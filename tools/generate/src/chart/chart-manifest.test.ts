@@ -33,7 +33,7 @@ describe("Chart.yaml", () => {
   });
 
   it("lists each image with its version, and each kind with a sentence", () => {
-    const images = parse(chart.annotations["artifacthub.io/images"] ?? "");
+    const images: unknown = parse(chart.annotations["artifacthub.io/images"] ?? "");
     expect(images).toEqual(chartImages(chart.version));
     expect(chartImages("1.2.3")).toContainEqual({
       name: "operator",
