@@ -68,7 +68,7 @@ function hasVfs({ Vfs: vfs = [] }: InterfaceStatus, before: GuardedPf): boolean 
 
 /** The record says afterwards that the addresses are assigned. Rejects with HostError. */
 async function restoreVfsOf(host: Host, { pciAddress, numVfs, vfs }: GuardedPf, timing: StepTiming): Promise<void> {
-  const context = createStepContext(host, pciAddress, timing, new AbortController().signal);
+  const context = createStepContext(host, pciAddress, { timing, signal: new AbortController().signal });
   await restoreVfs({ vfs }, context);
   const record = (await host.records.list()).get(context.pf);
   if (record !== undefined) await host.records.save(context.pf, withVfsAgain(record, { count: numVfs, vfs }));
