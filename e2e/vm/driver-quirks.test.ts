@@ -63,7 +63,7 @@ describe("a driver with quirks", () => {
   it("that creates fewer VFs than requested keeps them, and the node says so", async () => {
     await set("lab_max_vfs", 3);
     await ask({ numVfs: 5 });
-    await isRefused("5 VFs requested");
+    await isRefused("5 VFs were requested, but the driver of 0000:01:00.0 created only 3");
     expect([await numVfs(), await drivers()]).toEqual(["3", "igbvf\nigbvf\nigbvf"]);
     await set("lab_max_vfs", 0);
   }, 600_000);
