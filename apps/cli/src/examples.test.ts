@@ -43,6 +43,13 @@ interface Attached {
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
+function documentsIn(text: string): readonly unknown[] {
+  return parseAllDocuments(text).map((document) => {
+    const value: unknown = document.toJS();
+    return value;
+  });
+}
+
 function filesOf(set: string): readonly ExampleFile[] {
   return readdirSync(join(root, "examples", set)).map((file) => {
     const path = `examples/${set}/${file}`;
@@ -51,8 +58,7 @@ function filesOf(set: string): readonly ExampleFile[] {
   });
 }
 
-const objectsOf = (set: string): readonly unknown[] =>
-  filesOf(set).flatMap(({ text }) => parseAllDocuments(text).map((document): unknown => document.toJS()));
+const objectsOf = (set: string): readonly unknown[] => filesOf(set).flatMap(({ text }) => documentsIn(text));
 
 /** The value at a path of keys, undefined if there is none. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
@@ -163,8 +169,7 @@ describe("the README's commands for manifests", () => {
 });
 
 describe("the examples for Argo CD and Flux", () => {
-  const documentsOf = (file: string): readonly unknown[] =>
-    parseAllDocuments(read(`examples/gitops/${file}.yaml`)).map((document): unknown => document.toJS());
+  const documentsOf = (file: string) => documentsIn(read(`examples/gitops/${file}.yaml`));
   const ofKind = (file: string, kind: string) => documentsOf(file).find((object) => at(object, "kind") === kind);
   const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
   const checks = list(at(ofKind("flux", "Kustomization"), "spec", "healthCheckExprs"));
