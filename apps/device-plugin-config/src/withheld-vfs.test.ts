@@ -42,12 +42,14 @@ function pod(name: string, resourceName: string, ...ids: readonly (string | unde
   return { name, namespace: "default", containers: [{ name: "app", devices }] };
 }
 
+const allRegistered: ReadUnregistered = () => Promise.resolve(undefined);
+
 /** One process of the sidecar, or of the init container, whose state of the node can be set. */
 function process({
   wait = false,
   block = true,
   kubeletDirectory = directory,
-  readUnregistered = (() => Promise.resolve(undefined)) as ReadUnregistered,
+  readUnregistered = allRegistered,
 } = {}) {
   const configFile = join(directory, "config/config.json");
   const sidecar = {

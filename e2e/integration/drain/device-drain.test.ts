@@ -12,7 +12,7 @@ import {
   type Node,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { createFakeKernel, i40e } from "@switchyard/host/testing";
+import { createFakeKernel, i40e, serveFakeKernel } from "@switchyard/host/testing";
 import { objectPath, watchObjects, type Cache, type KubeObject } from "@switchyard/kube";
 import {
   applyPolicy,
@@ -43,7 +43,10 @@ beforeAll(async () => {
   testCluster = stack.use(await startTestCluster(silentNarrator));
   const { transport } = testCluster;
   await createOperatorConfig(testCluster);
-  vfNode = stack.use(await startVfNode(testCluster, { node, kernel: createFakeKernel({ nics: [i40e(x)] }) }));
+  const fake = createFakeKernel({ nics: [i40e(x)] });
+  const bootId = await fake.host().boot.readBootId();
+  const kernel = { bootId, serve: (socket: string) => serveFakeKernel(fake, socket) };
+  vfNode = stack.use(await startVfNode(testCluster, { node, kernel }));
   const watching = { transport, report: () => undefined };
   pods = stack.use(watchObjects({ ...watching, type: podType, namespace: "default", project: (pod) => pod }));
   states = stack.use(

@@ -54,10 +54,10 @@ export function simulateKubelets(
       ended.add(uid);
       await beforeEnd?.(node);
       await end(pod);
-      tell({ node, text: `the kubelet has removed pod ${name}` });
+      tell({ node, text: removedText(name) });
     } else if (pod.status?.phase !== "Running") {
       await run(pod);
-      tell({ node, text: `the kubelet has started pod ${name}` });
+      tell({ node, text: startedText(name) });
     }
   }
 
@@ -90,4 +90,13 @@ async function unlessGone(request: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!isKubeError(error, "NotFound", "Conflict")) throw error;
   }
+}
+
+/** `vf` is the PCI address of the VF that the pod has got. */
+export function startedText(pod: string, vf?: string): string {
+  return `the kubelet has started pod ${pod}${vf === undefined ? "" : ` with VF ${vf}`}`;
+}
+
+export function removedText(pod: string): string {
+  return `the kubelet has removed pod ${pod}`;
 }

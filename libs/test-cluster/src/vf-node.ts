@@ -6,14 +6,13 @@
  * Usage: `const node = testCluster.use(await startVfNode(testCluster, { node: "worker-1", kernel, tell }));`
  */
 import { pods as podType } from "@switchyard/api";
-import { serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
 import { isKubeError, objectPath, watchObjects, type KubeObject } from "@switchyard/kube";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import type { GuardedProcess } from "@switchyard/testing";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createNode } from "./cluster-objects.ts";
-import type { PodChange } from "./fake-kubelet.ts";
+import { removedText, startedText, type PodChange } from "./fake-kubelet.ts";
 import type { TestCluster } from "./test-cluster.ts";
 
 export interface VfNode extends AsyncDisposable {
@@ -29,9 +28,16 @@ export interface VfNode extends AsyncDisposable {
   readonly offered: ReadonlyMap<string, readonly string[]>;
 }
 
+/** A fake kernel of @switchyard/host, on which this package does not depend. */
+export interface NodeKernel {
+  readonly bootId: string;
+  /** Serves the kernel at the socket until the result is disposed. */
+  serve(socket: string): Promise<AsyncDisposable>;
+}
+
 export interface VfNodeOptions {
   readonly node: string;
-  readonly kernel: FakeKernel;
+  readonly kernel: NodeKernel;
   /** Called for each pod that runs or is gone. */
   readonly tell?: (change: PodChange) => void;
 }
@@ -60,10 +66,10 @@ export async function startVfNode(testCluster: TestCluster, { node, kernel, tell
   const bootDirectory = join(root, "proc/sys/kernel/random");
   await mkdir(bootDirectory, { recursive: true });
   // The only file of the host's file system that device-plugin-config needs is the boot id: a fake kernel has no sysfs.
-  await writeFile(join(bootDirectory, "boot_id"), `${await kernel.host().boot.readBootId()}\n`);
+  await writeFile(join(bootDirectory, "boot_id"), `${kernel.bootId}\n`);
   const kubelet = stack.use(await startFakeKubelet(kubeletDirectory));
   const socket = join(directory, `${node}.sock`);
-  stack.use(await serveFakeKernel(kernel, socket));
+  stack.use(await kernel.serve(socket));
 
   const configFile = join(root, "plugin.json");
   const onNode = ["--node-name", node, "--host-root", root];
@@ -123,13 +129,13 @@ export async function startVfNode(testCluster: TestCluster, { node, kernel, tell
       showPods();
       const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, preconditions: { uid } };
       await unlessGone(transport.request({ method: "DELETE", path: objectPath(podType, pod.metadata), body }));
-      tell?.({ node, text: `the kubelet has removed pod ${name}` });
+      tell?.({ node, text: removedText(name) });
     } else if (pod.status?.phase !== "Running" && give(pod)) {
       const body = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
       const path = objectPath(podType, pod.metadata, "status");
       await unlessGone(transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body }));
       const vf = vfsOf.get(name);
-      tell?.({ node, text: `the kubelet has started pod ${name}${vf === undefined ? "" : ` with VF ${vf}`}` });
+      tell?.({ node, text: startedText(name, vf) });
     }
   }
 

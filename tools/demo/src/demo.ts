@@ -119,7 +119,10 @@ async function startNodeWithVfs(
   return testCluster.use(
     await startVfNode(testCluster, {
       node,
-      kernel,
+      kernel: {
+        bootId: await kernel.host().boot.readBootId(),
+        serve: (socket) => serveFakeKernel(kernel, socket),
+      },
       tell({ text }) {
         narrator.line(node, text);
       },

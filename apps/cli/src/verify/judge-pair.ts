@@ -202,7 +202,7 @@ function judgeThroughput(
   { throughputMbps, throughputError }: TargetObservation,
   { isThroughputWanted }: PairContext,
 ): LayerResult {
-  if (!isThroughputWanted) return notChecked("throughput", "It was not asked for.");
+  if (!isThroughputWanted) return notChecked("throughput", "It was not requested.");
   if (throughputMbps === undefined || throughputMbps === 0) {
     const text = `The TCP stream failed: ${throughputError ?? "no byte arrived"}.`;
     return failed("throughput", text, "firewalls and the switch between the nodes");

@@ -84,7 +84,7 @@ export interface TargetObservation {
   readonly small: EchoResult;
   /** Packets of the size of the interface's MTU, which may not be fragmented. */
   readonly full: EchoResult;
-  /** Absent if it was not asked for, or failed; `throughputError` says why. */
+  /** Absent if it was not requested, or failed; `throughputError` says why. */
   readonly throughputMbps?: number;
   readonly throughputError?: string;
 }

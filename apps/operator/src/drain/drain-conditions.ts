@@ -147,13 +147,20 @@ function describeProgress(phase: Extract<DrainPhase, { kind: "draining" }>): str
   const { leaving, refused, isLate, byDevice } = phase;
   if (leaving === undefined) return "listing the pods of the node";
   if (byDevice !== undefined && leaving.length === 0) return describeWait(byDevice);
-  const vfs = byDevice === undefined ? "" : ` with VFs of ${listNames(byDevice.pfs)}`;
-  const left = leaving.length === 1 ? `1 pod${vfs} left` : `${leaving.length} pods${vfs} left`;
+  const left = byDevice === undefined ? leftOnNode(leaving.length) : leftOf(byDevice.pfs, leaving.length);
   const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
   if (first === undefined)
     return `${left}: ${(isLate ? describeTermination(leaving) : undefined) ?? listPods(leaving)}`;
   const rest = others.length === 0 ? "" : `; ${others.length} more cannot be evicted now`;
   return `${left}: ${nameOf(first.pod)} cannot be evicted now: ${first.message}${rest}`;
+}
+
+function leftOnNode(pods: number): string {
+  return pods === 1 ? "1 pod left" : `${pods} pods left`;
+}
+
+function leftOf(pfs: readonly string[], pods: number): string {
+  return pods === 1 ? `1 pod with VFs of ${listNames(pfs)} left` : `${pods} pods with VFs of ${listNames(pfs)} left`;
 }
 
 /** Describes what a drain waits for that has no pod to evict. */
