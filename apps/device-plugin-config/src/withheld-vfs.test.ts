@@ -45,12 +45,7 @@ function pod(name: string, resourceName: string, ...ids: readonly (string | unde
 const allRegistered: ReadUnregistered = () => Promise.resolve(undefined);
 
 /** One process of the sidecar, or of the init container, whose state of the node can be set. */
-function process({
-  wait = false,
-  block = true,
-  kubeletDirectory = directory,
-  readUnregistered = allRegistered,
-} = {}) {
+function process({ wait = false, block = true, kubeletDirectory = directory, readUnregistered = allRegistered } = {}) {
   const configFile = join(directory, "config/config.json");
   const sidecar = {
     state: lab,
