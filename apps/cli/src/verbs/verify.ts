@@ -2,12 +2,10 @@
 /** `switchyard verify` checks a network with short-lived pods on the nodes of a cluster, and removes them. */
 import { connect, isKubeError, systemClock } from "@switchyard/kube";
 import { randomBytes } from "node:crypto";
-import { collectObjects } from "../cluster/cluster-objects.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
-import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
+import type { Snapshot } from "../diagnosis/snapshot.ts";
 import type { Flags } from "../flags.ts";
 import { withCurrentContext } from "../input/current-context.ts";
-import { readPlacedSnapshot } from "../input/operator-namespace.ts";
 import { kubeconfigOf } from "../input/read-cluster.ts";
 import { isLive } from "../input/read-input.ts";
 import { printData } from "../output/to-yaml.ts";
@@ -19,16 +17,17 @@ import { removeEnded } from "../verify/run-pods.ts";
 import { verifyNetwork, type Verification } from "../verify/verify-network.ts";
 import { findTargets, type VerifyTarget } from "../verify/verify-target.ts";
 import { verifyText } from "../verify/verify-text.ts";
+import { readExaminedCluster } from "./examined-cluster.ts";
 
 /** Duration of each TCP stream. */
 const throughputSeconds = 5;
 
 export const verify: RunVerb = async ({ flags: given, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
-  const flags = await withCurrentContext(given, terminal, diagnostics);
-  if (!isLive(flags)) throw new CliError("usage", "verify needs a cluster: --context NAME or --kubeconfig FILE");
-  const timeoutMs = secondsIn(flags.timeout) * 1000;
-  const snapshot = await readSnapshot(flags, terminal, diagnostics);
+  const named = await withCurrentContext(given, terminal, diagnostics);
+  if (!isLive(named)) throw new CliError("usage", "verify needs a cluster: --context NAME or --kubeconfig FILE");
+  const timeoutMs = secondsIn(named.timeout) * 1000;
+  const { snapshot, flags } = await readExaminedCluster(named, terminal, diagnostics);
   const targets = findTargets(snapshot, flags);
   const image = flags.image ?? daemonImage(snapshot);
   if (image === undefined) {
@@ -82,13 +81,6 @@ export const verify: RunVerb = async ({ flags: given, terminal }) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
   }
 };
-
-async function readSnapshot(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<Snapshot> {
-  const { resourcePrefix } = flags;
-  const { manifests, readKinds, namespace, nowMs } = await readPlacedSnapshot(flags, terminal, diagnostics);
-  const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
-  return createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds, nowMs });
-}
 
 async function removeLeftovers(
   client: PodClient,
