@@ -11,6 +11,7 @@ import { bootGuest, type Guest } from "@switchyard/vm-lab";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 
 const pf = "/sys/bus/pci/devices/0000:01:00.0";
 const limitMs = 600_000;
@@ -28,8 +29,8 @@ beforeAll(async () => {
 }, limitMs);
 
 afterAll(async () => {
-  await guest[Symbol.asyncDispose]();
-  await rm(share, { recursive: true });
+  await disposeOf(guest);
+  await rm(share, { recursive: true, force: true });
 });
 
 async function output(command: string): Promise<string> {

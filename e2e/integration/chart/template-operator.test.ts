@@ -106,7 +106,11 @@ describe("the operator's variables", () => {
 
   it("are variables of its flags, and all except those that a pod does not need", async () => {
     const [withCa, withCertManager] = [
-      envOf(await chart.objects({ operator: { ...everything.operator, ...sources.custom } })),
+      envOf(
+        await chart.objects({
+          operator: { ...everything.operator, ...sources.custom, kubeletDirectory: "/var/lib/k0s/kubelet" },
+        }),
+      ),
       envOf(await chart.objects({ operator: { ...everything.operator, ...sources.certManager } })),
     ];
     const set = new Set([...Object.keys(withCa), ...Object.keys(withCertManager)]);

@@ -86,6 +86,8 @@ describe("nodes in no pool", () => {
       "get",
       "sriovnetworknodestate",
       "one",
+      "-o",
+      "wide",
       "-n",
       componentSettings.namespace,
     ]);

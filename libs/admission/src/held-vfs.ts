@@ -2,7 +2,7 @@
 /**
  * readHolders keeps which VFs of a node pods have, in a few numbers: the names of the pods of 1,000 nodes would take megabytes. Warnings
  * count the pods that a change takes VFs from, or that keep VFs of another resource.
- * Usage: `const holders = readHolders(state.status ?? {}); holdersIn(holders, "0000:3b:00.0", [{ first: 0, last: 3 }]).length;`
+ * Usage: `const holders = readHolders(state.status ?? {}); if (holders) holdersIn(holders, "0000:3b:00.0", [{ first: 0, last: 3 }]);`
  */
 import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
 import { holderOf } from "@switchyard/policy";

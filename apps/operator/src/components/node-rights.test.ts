@@ -38,6 +38,7 @@ const config: SriovOperatorConfig = {
 
 /** The objects that grant permissions to processes on nodes. */
 const rights = [
+  "ClusterRoleBinding sriov-device-plugin",
   "ClusterRoleBinding sriov-network-config-daemon",
   "RoleBinding sriov-device-plugin",
   "RoleBinding sriov-network-config-daemon",

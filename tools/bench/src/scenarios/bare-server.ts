@@ -2,7 +2,7 @@
 /**
  * The baseline: a server that admits each review without reading it. Its cost is that of HTTPS and JSON in Node, which
  * every webhook in Node has.
- * Usage: `node main.js --tls-cert-file FILE --tls-private-key-file FILE PORT`
+ * Arguments: `--tls-cert-file FILE --tls-private-key-file FILE PORT`
  */
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
