@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The plain client as a program, the baseline for the start of a program. It lists the nodes and sends requests.
- * Its argument is FILE, in which FILE has a PlainStart as JSON
+ * Its argument is a file that has a PlainStart as JSON.
  */
 import { nodes as nodeType } from "@switchyard/api";
 import { collectionPath } from "@switchyard/kube";
