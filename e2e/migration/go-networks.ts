@@ -18,19 +18,6 @@ const oddNetworks = [
   { name: "left-behind", within: namespace, spec: { resourceName: "fast", networkNamespace: "leaving" } },
 ].map((network) => ({ ...network, type: sriovNetworks }));
 
-/** A stored policy that Switchyard's CRD refuses. It selects no node, so upstream's webhook takes it. */
-const oddPolicy = {
-  apiVersion: "sriovnetwork.openshift.io/v1",
-  kind: "SriovNetworkNodePolicy",
-  metadata: { name: "odd-address" },
-  spec: {
-    nodeSelector: { "kubernetes.io/hostname": "nowhere" },
-    nicSelector: { rootDevices: ["3b:00.0"] },
-    numVfs: 1,
-    resourceName: "odd",
-  },
-};
-
 /** Creates the networks as users do, and waits until upstream's operator has made all definitions. */
 export async function createNetworks(testCluster: UpstreamCluster): Promise<void> {
   for (const name of ["tenant", "leaving"]) await testCluster.kubectl(["create", "namespace", name]);
@@ -39,7 +26,6 @@ export async function createNetworks(testCluster: UpstreamCluster): Promise<void
     const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, namespace: within }, spec };
     await testCluster.kubectl(["apply", "-n", within, "-f", "-"], object);
   }
-  await testCluster.kubectl(["apply", "-f", "-"], oddPolicy);
   await eventually(
     "upstream's operator has made all NetworkAttachmentDefinitions",
     async () => Object.keys(await readNads(testCluster)).length === networks.length,
@@ -61,7 +47,7 @@ async function keepTerminating(testCluster: UpstreamCluster): Promise<void> {
 
 /** The stored objects that violate rules of Switchyard's CRDs: uid and spec. */
 export async function readOddObjects(testCluster: UpstreamCluster): Promise<readonly unknown[]> {
-  const names = [...oddNetworks.map(({ name }) => `sriovnetwork/${name}`), "sriovnetworknodepolicy/odd-address"];
+  const names = oddNetworks.map(({ name }) => `sriovnetwork/${name}`);
   const text = await testCluster.kubectl(["get", ...names, "-o", "json"]);
   const items = fieldAt(JSON.parse(text) as unknown, "items");
   return (Array.isArray(items) ? items : []).map((item: unknown) => ({

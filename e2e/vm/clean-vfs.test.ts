@@ -66,13 +66,11 @@ it("resets MAC address, VLAN and trust of a VF within 40 s after a pod whose CNI
   await setHolders({ device, namespace: "default", name: "app-0", resource: "openshift.io/lab" });
   const added = await inGuest(`ip netns add pod && printf '%s' '${JSON.stringify(conf)}' | ${cni} /share/sriov 2>&1`);
   expect(JSON.parse(added)).toMatchObject({ interfaces: [{ name: "net1" }] });
-  await eventually("the node state shows the pod and its settings", () => vfStatus()?.holder !== undefined, within);
-  expect(vfStatus()).toMatchObject({
-    Vlan: 100,
-    trust: "on",
-    adminMac: "02:00:00:00:00:99",
-    holder: { name: "app-0" },
-  });
+  const isShown = (): boolean => {
+    const { Vlan, trust, adminMac, holder } = vfStatus() ?? {};
+    return Vlan === 100 && trust === "on" && adminMac === "02:00:00:00:00:99" && holder?.name === "app-0";
+  };
+  await eventually("the node state shows the pod and its settings", isShown, within);
   expect(vfStatus()?.unclean).toBeUndefined();
 
   // The pod ends, and nobody calls the plugin. The kernel moves the interface back to the host.

@@ -115,6 +115,8 @@ describe("nodes in no pool", () => {
 
     const reasons = await testCluster.cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
     for (const reason of ["DrainStarted", "DrainCompleted", "DrainReleased"]) expect(reasons).toContain(reason);
+    const described = await testCluster.cluster.kubectl(["describe", "node", "three"]);
+    expect(described).toMatch(/DrainReleased .*\(SriovNetworkNodeState .*\/three\)/);
     await testCluster.removeNodes(...names);
   });
 });

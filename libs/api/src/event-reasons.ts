@@ -13,17 +13,17 @@ export const eventReasons = {
    */
   cardReplaced: "CardReplaced",
   /**
-   * On node states: the pods have left the node, and its config daemon continues.
+   * On node states and Nodes: the pods have left the node, and its config daemon continues.
    * @remedy Nothing.
    */
   drainCompleted: "DrainCompleted",
   /**
-   * On node states: the config daemon needs the drain no longer, and the node is released. The note says whether it is schedulable.
+   * On node states and Nodes: the config daemon needs the drain no longer, and the node is released. The note says whether it is schedulable.
    * @remedy Nothing. A node that an administrator had cordoned stays unschedulable: run kubectl uncordon when you are done.
    */
   drainReleased: "DrainReleased",
   /**
-   * On node states: the node has a slot of its pool, and its pods are being evicted.
+   * On node states and Nodes: the node has a slot of its pool, and its pods are being evicted.
    * @remedy Nothing. The condition DrainProgressing of the node state names the pods that are left.
    */
   drainStarted: "DrainStarted",

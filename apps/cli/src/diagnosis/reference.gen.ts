@@ -592,19 +592,19 @@ export const reference: Reference = {
     {
       "name": "DrainCompleted",
       "type": "Normal",
-      "when": "On node states: the pods have left the node, and its config daemon continues.",
+      "when": "On node states and Nodes: the pods have left the node, and its config daemon continues.",
       "remedy": "Nothing."
     },
     {
       "name": "DrainReleased",
       "type": "Normal",
-      "when": "On node states: the config daemon needs the drain no longer, and the node is released. The note says whether it is schedulable.",
+      "when": "On node states and Nodes: the config daemon needs the drain no longer, and the node is released. The note says whether it is schedulable.",
       "remedy": "Nothing. A node that an administrator had cordoned stays unschedulable: run kubectl uncordon when you are done."
     },
     {
       "name": "DrainStarted",
       "type": "Normal",
-      "when": "On node states: the node has a slot of its pool, and its pods are being evicted.",
+      "when": "On node states and Nodes: the node has a slot of its pool, and its pods are being evicted.",
       "remedy": "Nothing. The condition DrainProgressing of the node state names the pods that are left."
     },
     {

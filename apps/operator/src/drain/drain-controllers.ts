@@ -198,6 +198,9 @@ function createReporter({ transport, caches, settings, record, nowMs, elapsedMs 
     recordEvent({ type, name, uid }, event) {
       const regarding = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, namespace, uid } };
       record({ regarding, ...event, action: "Drain" });
+      // Administrators look at the node first: kubectl describe node shows events whose uid is the name, as those of kubelets.
+      const node = { apiVersion: "v1", kind: "Node", metadata: { name, uid: name } };
+      record({ regarding: node, ...event, note: `${event.note} (${type.kind} ${namespace}/${name})`, action: "Drain" });
     },
     now: () => new Date(nowMs()),
     elapsedMs,

@@ -120,6 +120,8 @@ describe("a node with a slot", () => {
     ]);
     expect(cluster.states.get("a")?.drain.conditions).toEqual([]);
     expect(cluster.events()).toEqual(["Normal DrainStarted a", "Normal DrainCompleted a", "Normal DrainReleased a"]);
+    expect(cluster.nodeEvents()).toHaveLength(3);
+    expect(cluster.nodeEvents()[2]).toMatch(/^DrainReleased: .* \(SriovNetworkNodeState .*\/a\)$/);
   });
 
   it("is degraded once after 90 s, and is still drained when its pods can leave", async () => {

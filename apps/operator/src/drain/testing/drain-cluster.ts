@@ -314,8 +314,14 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       const found = carriers.get(name)?.drain.conditions.find((condition: Condition) => condition.type === type);
       return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
     },
+    /** Events of node states. */
     events: (): readonly string[] =>
-      news.map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.metadata.name}`),
+      news
+        .filter(({ regarding }) => regarding.kind !== "Node")
+        .map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.metadata.name}`),
+    /** Events of Nodes: reason and note. */
+    nodeEvents: (): readonly string[] =>
+      news.filter(({ regarding }) => regarding.kind === "Node").map(({ reason, note }) => `${reason}: ${note}`),
     advance(ms: number) {
       nowMs += ms;
     },
