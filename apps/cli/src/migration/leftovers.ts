@@ -44,7 +44,9 @@ const { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } = componen
 const limits = ["switchyard-own-node", "switchyard-own-node-state", "switchyard-own-afxdp-node-state"];
 const daemon = "sriov-network-config-daemon";
 
-/** Bindings come before their policies, which they would miss. */
+const ownRole = "the Go operator has ClusterRoles for it";
+
+/** Bindings come before their policies and roles, which they would miss. */
 const candidates: readonly Candidate[] = [
   ...[ValidatingAdmissionPolicyBinding, ValidatingAdmissionPolicy].flatMap((type) =>
     limits.map((name) => ({
@@ -53,6 +55,14 @@ const candidates: readonly Candidate[] = [
     })),
   ),
   { action: "delete", type: leases, name: "switchyard-operator", about: "of Switchyard's leader election" },
+  ...[ClusterRoleBinding, ClusterRole].map((type) => ({
+    ...{ action: "delete" as const, type, name: "sriov-device-plugin" },
+    about: "lets the pods of the device plugin read ResourceSlices; the Go operator's pods do not",
+  })),
+  ...["operator-webhook", "network-resources-injector"].flatMap((name) => [
+    { action: "delete" as const, type: RoleBinding, name: `${name}-role-binding`, about: ownRole },
+    { action: "delete" as const, type: Role, name, about: ownRole },
+  ]),
   ...[ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding].map((type) => ({
     ...{ action: "release" as const, type, name: daemon },
     about: "Helm keeps it when the release is uninstalled",
