@@ -25,6 +25,11 @@ export interface GoDaemonOptions {
   readonly endsAt?: "drained" | "configured";
 }
 
+/**
+ * A pod of the real daemon needs seconds to start. Upstream's operator writes the spec of a node without its bridges when it starts, before
+ * it has read its feature gates, and with them one second later.
+ */
+const startMs = 3_000;
 const intervalMs = 200;
 
 /** Returns the program of the node's daemon pods. */
@@ -80,6 +85,7 @@ export function goDaemon({
 
   return {
     async run(_pod, signal) {
+      await sleep(startMs, undefined, { signal }).catch(() => undefined);
       while (!signal.aborted) {
         await pass().catch((error: unknown) => {
           // Another program has changed the object since it was read. What else is refused is a fault of this stand-in.
