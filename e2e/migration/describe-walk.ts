@@ -9,6 +9,7 @@ import { sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
 import { missingUpstreamOperator, upstreamOperator, type UpstreamOperator } from "@switchyard/go-programs";
 import { namespace } from "@switchyard/test-cluster";
 import { writeFile } from "node:fs/promises";
+import { eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { disposeOf } from "../src/dispose-of.ts";
@@ -89,6 +90,13 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
       await helm.run(args, place.values);
     }
 
+    /** As the guide says: upstream's operator writes specs without bridges until it has looked at the policies again. */
+    async function showPolicies(): Promise<void> {
+      const command = ["annotate", "sriovnetworknodepolicies", "--all", "--overwrite", "example.com/handed-over=yes"];
+      await eventually("upstream's webhook serves", () => place.testCluster.kubectl(command), { withinMs: 60_000 });
+      await place.testCluster.kubectl([...command.slice(0, -1), "example.com/handed-over-"]);
+    }
+
     /** To the revision whose chart is upstream's, as `helm history` shows it. */
     async function rollback(): Promise<HelmResult> {
       const history: unknown = JSON.parse(await helm.run(["history", release, "-o", "json"]));
@@ -137,6 +145,7 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
 
     async function goBack(): Promise<void> {
       await timed("the way back", toUpstream);
+      await showPolicies();
       await judge.untilDaemonsAre("upstream's");
     }
 
@@ -191,6 +200,7 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
     if (rollbackIsRefusedWith === undefined) {
       it("goes back by helm rollback, too", async () => {
         expect(await rollback()).toMatchObject({ status: 0 });
+        await showPolicies();
         await judge.untilDaemonsAre("upstream's");
         await expectRest();
         expect(await containersOfOperator()).toEqual([operatorName]);

@@ -25,11 +25,8 @@ export interface GoDaemonOptions {
   readonly endsAt?: "drained" | "configured";
 }
 
-/**
- * A pod of the real daemon needs seconds to start. Upstream's operator writes the spec of a node without its bridges when it starts, before
- * it has read its feature gates, and with them one second later.
- */
-const startMs = 3_000;
+/** A pod of the real daemon needs seconds to start, and to read its configuration. */
+const startMs = 10_000;
 const intervalMs = 200;
 
 /** Returns the program of the node's daemon pods. */
