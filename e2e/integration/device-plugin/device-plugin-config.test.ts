@@ -352,14 +352,17 @@ describe("the sidecar", () => {
   });
 
   it("sends no requests while its node state does not change", async () => {
-    const follower = startConfigurator("follower-5", []);
-    await conditionIs("True", "Configured");
-    await eventually("it follows", async () => (await log("follower-5")).includes("VFs advertised"));
     const asked = async () => {
       const events = await cluster.auditEvents();
       return events.filter((event) => event.user.username === user);
     };
+    const watches = async () => (await asked()).filter(({ verb }) => verb === "watch").length;
     const writes = async () => (await asked()).filter(isWrite).length;
+    const watchesBefore = await watches();
+    const follower = startConfigurator("follower-5", []);
+    await conditionIs("True", "Configured");
+    await eventually("it follows", async () => (await log("follower-5")).includes("VFs advertised"));
+    await eventually("it watches node state and ResourceSlices", async () => (await watches()) >= watchesBefore + 2);
     const before = await asked();
     const writesBefore = await writes();
     // The process does not watch the states of other nodes.
