@@ -356,13 +356,18 @@ describe("the sidecar", () => {
       const events = await cluster.auditEvents();
       return events.filter((event) => event.user.username === user);
     };
-    const watches = async () => (await asked()).filter(({ verb }) => verb === "watch").length;
     const writes = async () => (await asked()).filter(isWrite).length;
-    const watchesBefore = await watches();
     const follower = startConfigurator("follower-5", []);
     await conditionIs("True", "Configured");
     await eventually("it follows", async () => (await log("follower-5")).includes("VFs advertised"));
-    await eventually("it watches node state and ResourceSlices", async () => (await watches()) >= watchesBefore + 2);
+    let last = -1;
+    const isQuiet = async () => {
+      const count = (await asked()).length;
+      const isSame = count === last;
+      last = count;
+      return isSame;
+    };
+    await eventually("its first requests are over", isQuiet, { everyMs: 2_000 });
     const before = await asked();
     const writesBefore = await writes();
     // The process does not watch the states of other nodes.
