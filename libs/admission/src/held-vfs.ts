@@ -14,7 +14,10 @@ import type { VfIds } from "./impact/changed-pfs.ts";
  */
 export type NodeHolders = ReadonlyMap<string, readonly number[]>;
 
-/** Returns undefined if it is not known of each VF which pod has it. */
+/** The index of a VF has 16 bits. Nodes write their states themselves, and the index is a place in an array here. */
+const lastVf = 65_535;
+
+/** Returns undefined if it is not known of each VF which pod has it, or if the index of a VF is none. */
 export function readHolders(status: SriovNetworkNodeStateStatus): NodeHolders | undefined {
   if (status.holders?.known !== true) return undefined;
   const numbers = new Map<string, number>();
@@ -23,7 +26,7 @@ export function readHolders(status: SriovNetworkNodeStateStatus): NodeHolders | 
     const pods: number[] = [];
     for (const vf of Vfs) {
       const holder = holderOf(status, vf);
-      if (holder === "unknown") return undefined;
+      if (holder === "unknown" || !(vf.vfID >= 0 && vf.vfID <= lastVf)) return undefined;
       if (holder === "free") continue;
       const name = `${holder.namespace}/${holder.name}`;
       const number = numbers.get(name) ?? numbers.size + 1;

@@ -60,6 +60,8 @@ describe("a set of VFs", () => {
     "0000:3b:00.0#1-2#3-4",
     "0000:3b:00.0 ",
     "0000:3b:00.0,".repeat(10_000),
+    "0000:3b:00.0#0-65535,0000:3b:00.1#0-0",
+    Array.from({ length: 2_000 }, (_, pf) => `${pf.toString(16).padStart(4, "0")}:3b:00.0#0-65535`).join(),
   ])("is not read from other texts: %.20j", (text) => {
     expect(parseVfSet(text)).toBeUndefined();
     const annotations = { "switchyard.io/drain-vfs": text };

@@ -5,7 +5,7 @@
  * Usage: `formatVfSet(new Map([["0000:3b:00.0", new Set([2, 3, 7])]]))` is "0000:3b:00.0#2-3,0000:3b:00.0#7-7".
  */
 import { annotations, parsePciAddress, type ObjectMeta } from "@switchyard/api";
-import { parseVfRange } from "./vf-range.ts";
+import { countVfsIn, parseVfRange } from "./vf-range.ts";
 
 /** For the PCI address of a PF, the indexes of its VFs, or "all". */
 export type VfSet = ReadonlyMap<string, ReadonlySet<number> | "all">;
@@ -18,10 +18,11 @@ export function formatVfSet(set: VfSet): string {
     .join(",");
 }
 
-/** Returns undefined if the text is not such a list, or is empty. */
+/** Returns undefined if the text is not such a list, is empty, or names more VFs than a node can have. */
 export function parseVfSet(text: string): VfSet | undefined {
   if (text.length > longestText) return undefined;
   const set = new Map<string, Set<number> | "all">();
+  let named = 0;
   for (const part of text.split(",")) {
     const [pf = "", ranges, ...more] = part.split("#");
     if (!parsePciAddress(pf).ok || more.length > 0) return undefined;
@@ -31,6 +32,8 @@ export function parseVfSet(text: string): VfSet | undefined {
     }
     const range = parseVfRange(ranges);
     if (!range.ok) return undefined;
+    named += countVfsIn(range.value);
+    if (named > mostVfs) return undefined;
     const known = set.get(pf) ?? new Set<number>();
     if (known === "all") continue;
     for (let vf = range.value.first; vf <= range.value.last; vf++) known.add(vf);
@@ -67,6 +70,9 @@ export function addVfs(set: Map<string, ReadonlySet<number> | "all">, pf: string
 
 /** All VFs of the largest nodes, each with a range of its own, are shorter. The API server limits annotations to 256 KiB. */
 const longestText = 64 * 1024;
+
+/** Nodes write the text, and a short one could name hundreds of millions. The largest nodes have some thousand VFs. */
+const mostVfs = 65_536;
 
 function rangesOf(vfs: ReadonlySet<number>): readonly string[] {
   const ranges: { first: number; last: number }[] = [];
