@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** run executes one command line and returns its exit code. */
+import { nearestName } from "@switchyard/policy";
 import { CliError, exitCodes, type ExitCode, type Terminal } from "./terminal.ts";
 import { parseFlags } from "./flags.ts";
 import { helpOf, overview, type Verb } from "./verb.ts";
@@ -42,7 +43,10 @@ async function dispatch([first, ...rest]: readonly string[], terminal: Terminal)
 function verbNamed(name: string): Verb {
   const verb = verbs.find((candidate) => candidate.name === name);
   if (verb === undefined) {
-    throw new CliError("usage", `unknown verb "${name}"; verbs are ${verbs.map((known) => known.name).join(", ")}`);
+    const names = verbs.map((known) => known.name);
+    const alike = nearestName(name, names);
+    const hint = alike === undefined ? `verbs are ${names.join(", ")}` : `did you mean ${alike}?`;
+    throw new CliError("usage", `unknown verb "${name}"; ${hint}`);
   }
   return verb;
 }

@@ -73,21 +73,36 @@ export const silentDiagnostics: Diagnostics = {
   exitCode: () => exitCodes.done,
 };
 
-export interface Colours {
+/** How a result is written as text. */
+export interface TextStyle {
+  /** Columns for text that is broken into lines. */
+  readonly width: number;
   green(text: string): string;
   yellow(text: string): string;
   red(text: string): string;
   bold(text: string): string;
 }
 
-/**
- * createColours returns functions that colour text if the output is a terminal and NO_COLOR is not set (https://no-color.org).
- */
-export function createColours(output: Output, env: Terminal["env"]): Colours {
+/** Colours are used if the output is a terminal and NO_COLOR is not set (https://no-color.org). */
+export function textStyleOf(output: Output, env: Terminal["env"]): TextStyle {
   const isOn = output.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   const paint =
     (start: number, end: number) =>
     (text: string): string =>
       isOn ? `\u001b[${start}m${text}\u001b[${end}m` : text;
-  return { green: paint(32, 39), yellow: paint(33, 39), red: paint(31, 39), bold: paint(1, 22) };
+  return {
+    width: widthOf(output),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    red: paint(31, 39),
+    bold: paint(1, 22),
+  };
+}
+
+/**
+ * The number of columns for text that is broken into lines: those of the terminal, within limits in which sentences can be read, and
+ * 80 for pipes and files.
+ */
+function widthOf({ isTTY, columns }: Output): number {
+  return isTTY === true && columns !== undefined && columns > 0 ? Math.min(Math.max(columns, 60), 120) : 80;
 }

@@ -15,7 +15,7 @@ export {
   readPod,
   type PodOnNode,
 } from "./node-for-review.ts";
-export { describeRefusal, type Problem } from "./finding.ts";
+export { describeFinding, describeRefusal, type Problem } from "./finding.ts";
 export {
   isReviewedKind,
   reviewedKinds,

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type {
   BridgeNetwork,
   BridgeNetworkSpec,
+  SriovNetworkNodePolicy,
   SriovNetworkPoolConfigSpec,
   SriovNetworkSpec,
   SriovOperatorConfigSpec,
@@ -254,6 +255,60 @@ describe("a network", () => {
       problems: [],
       warnings: ['spec.resourceName: no SriovNetworkNodePolicy provides the resource "slow" yet'],
     });
+  });
+});
+
+describe("a network whose resource has other VFs than it needs", () => {
+  const bridge = (kind: "OVSNetwork" | "BridgeNetwork", more = {}): Review => {
+    const object = { ...network(more), kind };
+    return { kind, operation: "CREATE", object } as Review;
+  };
+  const withSpec = (more: Partial<SriovNetworkNodePolicy["spec"]>) =>
+    view({ policies: [policy("p1", { resourceName: "fast", numVfs: 2, ...more })] });
+
+  it.each(["OVSNetwork", "BridgeNetwork"] as const)("warns about a %s on VFs without representors", (kind) => {
+    const message = `spec.resourceName: VFs of "fast" by p1 have no representor, which the bridge of a ${kind} needs: set spec.eSwitchMode to "switchdev" there`;
+    expect(review(bridge(kind), withSpec({})).warnings).toEqual([message]);
+    expect(review(bridge(kind), withSpec({ eSwitchMode: "legacy" })).warnings).toEqual([message]);
+    expect(review(bridge(kind), withSpec({ eSwitchMode: "switchdev" })).warnings).toEqual([]);
+    expect(review(bridge(kind), withSpec({ externallyManaged: true })).warnings).toEqual([]);
+  });
+
+  it("warns about a vlan that a trunk replaces", () => {
+    const cluster = withSpec({ eSwitchMode: "switchdev" });
+    const message = "spec.vlan: has no effect beside spec.trunk: omit one of them";
+    expect(review(bridge("OVSNetwork", { vlan: 5, trunk: [{ id: 7 }] }), cluster).warnings).toEqual([message]);
+    expect(review(bridge("OVSNetwork", { trunk: [{ id: 7 }] }), cluster).warnings).toEqual([]);
+  });
+
+  const sriov = (kind: "SriovNetwork" | "SriovIBNetwork"): Review => {
+    const object = network({ linkState: "auto" });
+    return { kind, operation: "CREATE", object: { ...object, kind } } as Review;
+  };
+  const onCards = (linkType: string, selector = {}) =>
+    view({
+      nodes: [node("w1", [pf({ linkType })]), node("w2", [pf({ linkType })])],
+      policies: [policy("p1", { resourceName: "fast", nicSelector: { vendor: "8086" }, ...selector })],
+    });
+
+  it.each<{ kind: "SriovNetwork" | "SriovIBNetwork"; linkType: string; warning?: string }>([
+    { kind: "SriovNetwork", linkType: "ETH" },
+    { kind: "SriovIBNetwork", linkType: "IB" },
+    { kind: "SriovNetwork", linkType: "IB", warning: "are InfiniBand devices: use a SriovIBNetwork for them" },
+    { kind: "SriovIBNetwork", linkType: "ETH", warning: "are Ethernet devices: use a SriovNetwork for them" },
+  ])("compares a $kind with the link type $linkType of the cards", ({ kind, linkType, warning }) => {
+    const expected = warning === undefined ? [] : [`spec.resourceName: the VFs of "fast" ${warning}`];
+    expect(review(sriov(kind), onCards(linkType)).warnings).toEqual(expected);
+    // The policy decides if it requests a link type: the port will have it.
+    const other = linkType === "IB" ? "ETH" : "IB";
+    expect(review(sriov(kind), onCards(other, { linkType: linkType.toLowerCase() })).warnings).toEqual(expected);
+  });
+
+  it("says nothing about cards that are not known, or differ", () => {
+    expect(review(sriov("SriovIBNetwork"), withSpec({})).warnings).toEqual([]);
+    const pfs = [pf({ linkType: "IB" }), pf({ pciAddress: "0000:5e:00.0", name: "ens2f0", linkType: "ETH" })];
+    const policies = [policy("p1", { resourceName: "fast", nicSelector: { vendor: "8086" } })];
+    expect(review(sriov("SriovIBNetwork"), view({ nodes: [node("w1", pfs)], policies })).warnings).toEqual([]);
   });
 });
 

@@ -339,6 +339,17 @@ describe("a policy on nodes", () => {
     expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })])] })).toEqual([]);
   });
 
+  it("warns about vfio-pci on NVIDIA cards, with which DPDK does not work", () => {
+    const message =
+      'spec.deviceType: on the NVIDIA cards of w1, "vfio-pci" is for virtual machines: DPDK needs "netdevice" with spec.isRdma true';
+    const nodes = [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })]), node("w2", [pf()])];
+    const answered = (deviceType: "vfio-pci" | "netdevice", on: typeof nodes) =>
+      admit(create(policy("new", { deviceType, nicSelector: { rootDevices: ["0000:3b:00.0"] } })), view({ nodes: on }), stoppedClock).warnings;
+    expect(answered("vfio-pci", nodes)).toContain(message);
+    expect(answered("netdevice", nodes)).not.toContain(message);
+    expect(answered("vfio-pci", nodes.slice(1)).join()).not.toContain("NVIDIA");
+  });
+
   it("requires switchdev mode for vDPA, unless it selects virtio NICs", () => {
     const spec = { vdpaType: "virtio", nicSelector: { vendor: "1af4" } } as const;
     expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "1af4", deviceID: "1041" })])] })).toEqual([]);

@@ -5,7 +5,7 @@ import { isIgnoredPolicy, policyContext, type AdmissionCache, type PolicyCheck }
 import type { ClusterView } from "./cluster-view.ts";
 import type { ReviewFinding } from "./finding.ts";
 import { checkBridge, checkIgnored, checkResourceName } from "./rules/single-fields.ts";
-import { checkDeviceType, checkVdpaVendor } from "./rules/device-type.ts";
+import { checkDeviceType, checkVdpaVendor, checkVfioVendor } from "./rules/device-type.ts";
 import { checkExternallyManaged, checkMtu, checkNumVfs, checkVfLimit } from "./rules/pf-limits.ts";
 import { checkMergeable, checkNetFilter, checkPciIds } from "./rules/nic-selector.ts";
 import { checkPolicyConflicts, checkResourceSettings } from "./rules/policy-conflicts.ts";
@@ -27,6 +27,7 @@ const checks: readonly PolicyCheck[] = [
   checkVfLimit,
   checkMtu,
   checkVdpaVendor,
+  checkVfioVendor,
   checkExternallyManaged,
   checkReservedVf,
   checkPolicyConflicts,

@@ -64,7 +64,7 @@ const advice: AllAdvice = {
     Configuring: asInfo(daemonLog),
     WaitingForDrain: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
     Rebooting: asInfo("kubectl get node {name} --watch"),
-    NotPossible: asError("switchyard plan --context CONTEXT --node {name}"),
+    NotPossible: asError("switchyard plan --node {name}"),
     PowerCycleRequired: asError(object),
     StepFailed: asError(daemonLog),
     StepHangs: asError(daemonLog),

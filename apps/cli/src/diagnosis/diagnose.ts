@@ -2,9 +2,12 @@
 /**
  * diagnose finds what is wrong in a cluster, and returns one result for each node, policy, pool, network and pod.
  */
+import { defined } from "@switchyard/api";
+import { causeOf } from "./causes.ts";
 import type { Severity } from "./finding-catalogue.ts";
 import type { Finding, ObjectRef } from "./finding.ts";
 import { eventsOf } from "./events.ts";
+import type { DetectedFinding, Rule } from "./rule.ts";
 import { findComponents } from "./rules/components.ts";
 import { findConditions } from "./rules/conditions.ts";
 import { findDevices } from "./rules/devices.ts";
@@ -28,13 +31,16 @@ export interface ObjectResult {
 export interface Diagnosis {
   /** Whether there are neither errors nor warnings. */
   readonly healthy: boolean;
-  /** Errors first, then by kind, namespace, name and code. */
+  /**
+   * A cause, then what it explains (`causedBy`). Causes with errors, also in what they explain, are first, then those by kind,
+   * namespace, name and code.
+   */
   readonly findings: readonly Finding[];
   /** Sorted by kind, namespace and name. The result of a node includes that of its node state. */
   readonly results: readonly ObjectResult[];
 }
 
-const rules: readonly ((snapshot: Snapshot) => readonly Finding[])[] = [
+const rules: readonly Rule[] = [
   ...[
     findConditions,
     findNodes,
@@ -53,10 +59,39 @@ export function diagnose(snapshot: Snapshot): Diagnosis {
   const warningsAbout = eventsOf(snapshot);
   const findings = rules
     .flatMap((find) => find(snapshot))
-    .map((finding) => ({ ...finding, evidence: [...finding.evidence, ...warningsAbout(finding.object)] }))
+    .map((finding) => {
+      return { ...finding, evidence: [...finding.evidence, ...warningsAbout(finding.object, finding.sinceMs)] };
+    })
     .sort(compareFindings);
   const isHealthy = findings.every(({ severity }) => severity === "info");
-  return { healthy: isHealthy, findings, results: resultsOf(findings, snapshot) };
+  return { healthy: isHealthy, findings: chained(findings, snapshot), results: resultsOf(findings, snapshot) };
+}
+
+/** The findings below their causes. `findings` are sorted. */
+function chained(findings: readonly DetectedFinding[], snapshot: Snapshot): readonly Finding[] {
+  const causes = new Map(findings.map((finding) => [finding, causeOf(finding, findings, snapshot)]));
+  const firstCause = (finding: DetectedFinding): DetectedFinding => {
+    const passed = new Set<DetectedFinding>();
+    let current = finding;
+    for (;;) {
+      passed.add(current);
+      const cause = causes.get(current);
+      // Findings that explain each other have no first cause: each is one.
+      if (cause === undefined) return current;
+      if (passed.has(cause)) return finding;
+      current = cause;
+    }
+  };
+  const groups = Map.groupBy(findings, firstCause);
+  // The first finding of a group in the sorted list is its most severe one, so the groups are sorted by severity.
+  return [...groups].flatMap(([cause, group]) => [
+    printed(cause),
+    ...group.filter((finding) => finding !== cause).map((finding) => printed(finding, cause)),
+  ]);
+}
+
+function printed({ nodes: _, sinceMs: __, ...finding }: DetectedFinding, cause?: DetectedFinding): Finding {
+  return { ...finding, ...defined({ causedBy: cause && { code: cause.code, object: cause.object } }) };
 }
 
 const order: readonly string[] = ["error", "warning", "info", "healthy"];

@@ -14,8 +14,11 @@ interface Warning {
   readonly line: string;
 }
 
-/** Returns lines such as "event FailedScheduling (4 times, last 2026-01-05T10:00:00Z): 0/2 nodes are available", latest first. */
-export function eventsOf({ objectsOf }: Snapshot): (object: ObjectRef) => readonly string[] {
+/**
+ * Returns lines such as "event FailedScheduling (4 times, last 2026-01-05T10:00:00Z): 0/2 nodes are available", latest first, without
+ * events before `sinceMs`: they are about something that is over.
+ */
+export function eventsOf({ objectsOf }: Snapshot): (object: ObjectRef, sinceMs?: number) => readonly string[] {
   const warnings = new Map<string, Warning[]>();
   for (const event of objectsOf("Event")) {
     if (textAt(event.object, "type") !== "Warning") continue;
@@ -24,8 +27,9 @@ export function eventsOf({ objectsOf }: Snapshot): (object: ObjectRef) => readon
     if (before === undefined) warnings.set(key, [warningOf(event)]);
     else before.push(warningOf(event));
   }
-  return ({ kind, namespace = "", name }) =>
+  return ({ kind, namespace = "", name }, sinceMs = -Infinity) =>
     (warnings.get(`${kind}\n${kind === "Node" ? "" : namespace}\n${name}`) ?? [])
+      .filter(({ atMs }) => atMs === 0 || atMs >= sinceMs)
       .toSorted((a, b) => b.atMs - a.atMs)
       .slice(0, maxLines)
       .map(({ line }) => line);

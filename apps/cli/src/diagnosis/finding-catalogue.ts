@@ -104,7 +104,7 @@ export const findingCatalogue = {
     severity: "warning",
     cause:
       "VFs remain of a policy that was deleted, or another program created them. The Go operator forgets the PFs that it configured when its daemon restarts.",
-    next: "switchyard vfs --context CONTEXT --node {name}",
+    next: "switchyard vfs --node {name}",
   },
   PolicyOutsideOperatorNamespace: {
     severity: "error",
@@ -182,7 +182,7 @@ export const findingCatalogue = {
   ResourceExhausted: {
     severity: "error",
     cause: "Each node that offers the resource has fewer free devices than the pod requests.",
-    next: "switchyard vfs --context CONTEXT --resource {resource}",
+    next: "switchyard vfs --resource {resource}",
   },
   PodNetworkMissing: {
     severity: "error",

@@ -27,7 +27,12 @@ export interface Finding {
   readonly cause: string;
   /** The next command to run. */
   readonly next: string;
+  /** The finding that explains this one. It ends with it. */
+  readonly causedBy?: FindingRef;
 }
+
+/** Names a finding. */
+export type FindingRef = Pick<Finding, "code" | "object">;
 
 /** What a rule knows about a problem; the catalogue has the rest. */
 export interface DetectedProblem {
@@ -65,11 +70,17 @@ export function commandFor(
   values: Readonly<Record<string, string>> = {},
 ): string {
   const known: Readonly<Record<string, string>> = { name, namespace, ...values };
+  // Without the pods of the cluster, the first command finds the pod.
+  if (template.includes("{daemonPod}") && known["daemonPod"] === "")
+    return commandFor(daemonPodOf, { kind: "", name }, values);
   return template.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
     const value = Object.hasOwn(known, key) ? (known[key] ?? "") : "";
     return /^[\w./-]+$/.test(value) ? value : key.toUpperCase();
   });
 }
+
+const daemonPodOf =
+  "kubectl -n {operatorNamespace} get pods -o wide -l app=sriov-network-config-daemon --field-selector spec.nodeName={name}";
 
 /**
  * refOf, resourceOf and placesOf name objects in findings and in commands for kubectl.

@@ -78,5 +78,11 @@ async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<strin
 /** Describes an error of the file system by its errno. Any other error is a bug and is thrown. */
 function explain(cause: unknown): string {
   if (!isJsonObject(cause) || typeof cause["code"] !== "string" || typeof cause["syscall"] !== "string") throw cause;
-  return `cannot be read: ${cause["code"]}`;
+  return fileErrors.get(cause["code"]) ?? `cannot be read: ${cause["code"]}`;
 }
+
+/** Words for the errors of everyday. */
+const fileErrors: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "no such file or directory (ENOENT)"],
+  ["EACCES", "permission denied (EACCES)"],
+]);

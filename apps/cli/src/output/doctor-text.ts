@@ -2,39 +2,40 @@
 /** doctorText describes a diagnosis for people: the findings, then the results by kind. */
 import type { Diagnosis, ObjectResult } from "../diagnosis/diagnose.ts";
 import type { Severity } from "../diagnosis/finding-catalogue.ts";
-import type { Finding } from "../diagnosis/finding.ts";
-import { labelOf } from "../json.ts";
-import type { Colours } from "../terminal.ts";
+import { findingChains, someOf, type FindingChain } from "../diagnosis/finding-chains.ts";
+import type { TextStyle } from "../terminal.ts";
 import { printable, table, wrap } from "../text.ts";
 
-const width = 80;
-
 /** The text ends with a newline. */
-export function doctorText(diagnosis: Diagnosis, colours: Colours): string {
-  const findings = diagnosis.findings.map((finding) => findingText(finding, colours));
+export function doctorText(diagnosis: Diagnosis, style: TextStyle): string {
+  const findings = findingChains(diagnosis.findings).map((chain) => findingText(chain, style));
   return [...findings, resultsTable(diagnosis), `${diagnosisSummary(diagnosis)}\n`].join("\n");
 }
 
-function findingText(finding: Finding, colours: Colours): string {
-  const { code, severity, object, field, message, evidence, cause, next } = finding;
+function findingText({ first, objects, consequences }: FindingChain, style: TextStyle): string {
+  const { code, severity, field, message, evidence, cause, next } = first;
+  const { width } = style;
   const head = `${severity} ${code}`;
-  const coloured = { error: colours.red(head), warning: colours.yellow(head), info: colours.bold(head) }[severity];
+  const coloured = { error: style.red(head), warning: style.yellow(head), info: style.bold(head) }[severity];
   const place = field === undefined ? "" : `: ${field}`;
   return [
-    `${coloured}  ${printable(labelOf(object))}${place}`,
+    `${coloured}  ${printable(someOf(objects))}${place}`,
     ...wrap(printable(message), width - 2).map((line) => `  ${line}`),
-    ...evidence.flatMap((line) => bullet(printable(line))),
-    ...labelled("Cause:", cause),
+    ...evidence.flatMap((line) => bullet(printable(line), width)),
+    ...labelled("Cause:", cause, width),
     `  Next:  ${next}`,
+    ...consequences.flatMap((line) =>
+      wrap(printable(line), width - 6).map((part, at) => `  ${at === 0 ? "└ " : "  "}${part}`),
+    ),
     "",
   ].join("\n");
 }
 
-function bullet(text: string): readonly string[] {
+function bullet(text: string, width: number): readonly string[] {
   return wrap(text, width - 4).map((line, index) => `  ${index === 0 ? "-" : " "} ${line}`);
 }
 
-function labelled(label: string, text: string): readonly string[] {
+function labelled(label: string, text: string, width: number): readonly string[] {
   return wrap(text, width - 9).map((line, index) => `  ${index === 0 ? label : "      "} ${line}`);
 }
 
@@ -61,7 +62,8 @@ export function countsOfResults({ results }: Diagnosis): readonly ResultCounts[]
 
 /** "Doctor: 1 error, 2 warnings." */
 export function diagnosisSummary({ findings }: Diagnosis): string {
-  const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
+  const chains = findingChains(findings);
+  const count = (severity: Severity) => chains.filter((chain) => chain.severity === severity).length;
   const [errors, warnings, infos] = [count("error"), count("warning"), count("info")];
   const counts = [
     errors === 1 ? "1 error" : `${errors} errors`,

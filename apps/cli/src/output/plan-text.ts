@@ -4,26 +4,26 @@
  */
 import type { Impact } from "@switchyard/plan";
 import type { PrintedNodePlan, PlanSummary, PodName } from "../cluster/plan-cluster.ts";
-import type { Colours } from "../terminal.ts";
+import type { TextStyle } from "../terminal.ts";
 import { printable, wrap } from "../text.ts";
 
 type StepSign = "+" | "~" | "-";
 
-const width = 80;
 /** Pods of a node that are named. */
 const maxNames = 10;
 
 /** The plan of one node. */
-export function planText(plan: PrintedNodePlan, colours: Colours): string {
+export function planText(plan: PrintedNodePlan, style: TextStyle): string {
   const { node, impact, steps, reasons, pods, converged, moves = [] } = plan;
-  const title = colours.bold(`${node}:`);
+  const { width } = style;
+  const title = style.bold(`${node}:`);
   if (steps.length === 0 && impact !== "reboot" && moves.length === 0)
     return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
   const signs = steps.map(signOf);
   const count = (sign: StepSign): number => signs.filter((one) => one === sign).length;
   const lines = steps.map(({ text }, index) => {
     const sign = signs[index] ?? "~";
-    return `  ${paintSign(sign, colours)} ${text}`;
+    return `  ${paintSign(sign, style)} ${text}`;
   });
   const reasonLines = reasons.flatMap(({ field, text }) => [
     `    ${field}`,
@@ -34,29 +34,29 @@ export function planText(plan: PrintedNodePlan, colours: Colours): string {
     ...lines,
     ...laterLines(plan).flatMap((line) => wrap(line, width - 4).map((part, at) => `  ${at === 0 ? "…" : " "} ${part}`)),
     "",
-    `  Impact: ${paintImpact(impact, colours)}`,
+    `  Impact: ${paintImpact(impact, style)}`,
     ...reasonLines,
-    ...(pods === undefined ? [] : podLines({ ...plan, pods })),
+    ...(pods === undefined ? [] : podLines({ ...plan, pods }, width)),
     `  Steps: ${count("+")} to add, ${count("~")} to change, ${count("-")} to remove.`,
     "",
   ].join("\n");
 }
 
 /** The summary of all nodes. */
-export function summaryText(summary: PlanSummary, colours: Colours): string {
+export function summaryText(summary: PlanSummary, style: TextStyle): string {
   const { nodes, converged, none, drain, reboot, evictedPods } = summary;
   if (nodes === 0) return "No nodes in the input.\n";
   const failed = nodes - converged - none - drain - reboot;
   const parts = [
     ...(converged > 0 ? [converged === 1 ? "1 has nothing to do" : `${converged} have nothing to do`] : []),
     ...(none > 0 ? [none === 1 ? "1 changes without disrupting pods" : `${none} change without disrupting pods`] : []),
-    ...(drain > 0 ? [colours.yellow(drain === 1 ? "1 drains" : `${drain} drain`)] : []),
-    ...(reboot > 0 ? [colours.red(reboot === 1 ? "1 reboots" : `${reboot} reboot`)] : []),
+    ...(drain > 0 ? [style.yellow(drain === 1 ? "1 drains" : `${drain} drain`)] : []),
+    ...(reboot > 0 ? [style.red(reboot === 1 ? "1 reboots" : `${reboot} reboot`)] : []),
     ...(failed > 0 ? [`${failed} cannot apply the spec`] : []),
   ];
   const evicted = evictedPods === undefined ? "" : ` ${podsEvicted(evictedPods)}.`;
   const counted = nodes === 1 ? "1 node" : `${nodes} nodes`;
-  return `${colours.bold("Plan:")} ${counted}: ${parts.join(", ")}.${evicted}\n`;
+  return `${style.bold("Plan:")} ${counted}: ${parts.join(", ")}.${evicted}\n`;
 }
 
 /** What happens after the steps, or without any; empty if nothing does. */
@@ -79,7 +79,7 @@ export function podSentences({ drainedVfs, pods: { evicted, disrupted } }: Known
   ];
 }
 
-function podLines(known: KnownPods): readonly string[] {
+function podLines(known: KnownPods, width: number): readonly string[] {
   const [first = "", ...others] = podSentences(known).flatMap((sentence) => wrap(sentence, width - 9));
   return [`  Pods: ${first}`, ...others.map((line) => `        ${line}`)];
 }
@@ -100,19 +100,19 @@ function listOf(pods: readonly PodName[]): string {
   return `: ${[...names, ...(pods.length > maxNames ? [`and ${pods.length - maxNames} more`] : [])].join(", ")}`;
 }
 
-function paintSign(sign: StepSign, colours: Colours): string {
-  if (sign === "+") return colours.green(sign);
-  return sign === "-" ? colours.red(sign) : colours.yellow(sign);
+function paintSign(sign: StepSign, style: TextStyle): string {
+  if (sign === "+") return style.green(sign);
+  return sign === "-" ? style.red(sign) : style.yellow(sign);
 }
 
-function paintImpact(impact: Impact, colours: Colours): string {
+function paintImpact(impact: Impact, style: TextStyle): string {
   switch (impact) {
     case "none":
-      return `${colours.green("none")}, no pods are disrupted`;
+      return `${style.green("none")}, no pods are disrupted`;
     case "drain":
-      return `${colours.yellow("drain")}, because of`;
+      return `${style.yellow("drain")}, because of`;
     case "reboot":
-      return `${colours.red("reboot")}, because of`;
+      return `${style.red("reboot")}, because of`;
   }
 }
 

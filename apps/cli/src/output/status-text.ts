@@ -2,7 +2,7 @@
 /** statusText describes a cluster on one screen: what is as it should be takes one line, and the rest is named. */
 import { clusterText } from "../diagnosis/snapshot.ts";
 import type { ClusterStatus } from "../status/cluster-status.ts";
-import type { Colours } from "../terminal.ts";
+import type { TextStyle } from "../terminal.ts";
 import { printable, table } from "../text.ts";
 
 /** Nodes, networks and policies that are named at most, so that the text stays on a screen. */
@@ -10,15 +10,15 @@ const maxNamed = 8;
 const maxMessage = 100;
 
 /** The text ends with a newline. */
-export function statusText(status: ClusterStatus, colours: Colours): string {
+export function statusText(status: ClusterStatus, style: TextStyle): string {
   const blocks = [
     head(status),
     components(status),
-    nodes(status, colours),
+    nodes(status, style),
     policies(status),
-    networks(status, colours),
+    networks(status, style),
     resources(status),
-    findings(status, colours),
+    findings(status, style),
   ];
   return blocks.filter((block) => block !== "").join("\n");
 }
@@ -35,14 +35,14 @@ function components({ components: all }: ClusterStatus): string {
 
 function nodes(
   { nodes: { configured, changing, failed, silent }, unfinishedNodes }: ClusterStatus,
-  colours: Colours,
+  style: TextStyle,
 ): string {
   const all = configured + changing + failed + silent;
   if (all === 0) return "Nodes: none has a node state.\n";
   const counts = [
     ...[`${configured} configured`, ...(changing > 0 ? [`${changing} changing`] : [])],
-    ...(failed > 0 ? [colours.red(`${failed} failed`)] : []),
-    ...(silent > 0 ? [colours.yellow(`${silent} without a report`)] : []),
+    ...(failed > 0 ? [style.red(`${failed} failed`)] : []),
+    ...(silent > 0 ? [style.yellow(`${silent} without a report`)] : []),
   ];
   const lines = unfinishedNodes.map(({ name, state, reason }) => [`  ${name}`, state, cut(reason)]);
   return `Nodes: ${counts.join(", ")}.\n${limited(lines)}`;
@@ -59,9 +59,9 @@ function policies({ policies: all }: ClusterStatus): string {
   ]);
 }
 
-function networks({ networks: { ready, notReady } }: ClusterStatus, colours: Colours): string {
+function networks({ networks: { ready, notReady } }: ClusterStatus, style: TextStyle): string {
   if (ready + notReady.length === 0) return "Networks: none.\n";
-  const bad = notReady.length === 0 ? "" : `, ${colours.red(`${notReady.length} not ready`)}`;
+  const bad = notReady.length === 0 ? "" : `, ${style.red(`${notReady.length} not ready`)}`;
   return `Networks: ${ready} ready${bad}.\n${limited(notReady.map(({ object, message }) => [`  ${object}`, cut(message)]))}`;
 }
 
@@ -72,11 +72,11 @@ function resources({ resources: all }: ClusterStatus): string {
   return rows.length === 0 ? "" : shown([["RESOURCE", "VFS", "IN PODS", "NODES"], ...rows]);
 }
 
-function findings({ findings: { errors, warnings } }: ClusterStatus, colours: Colours): string {
-  if (errors + warnings === 0) return `${colours.green("Nothing is wrong that switchyard doctor can find.")}\n`;
+function findings({ findings: { errors, warnings } }: ClusterStatus, style: TextStyle): string {
+  if (errors + warnings === 0) return `${style.green("Nothing is wrong that switchyard doctor can find.")}\n`;
   const counts = [
-    ...(errors === 0 ? [] : [colours.red(errors === 1 ? "1 error" : `${errors} errors`)]),
-    ...(warnings === 0 ? [] : [colours.yellow(warnings === 1 ? "1 warning" : `${warnings} warnings`)]),
+    ...(errors === 0 ? [] : [style.red(errors === 1 ? "1 error" : `${errors} errors`)]),
+    ...(warnings === 0 ? [] : [style.yellow(warnings === 1 ? "1 warning" : `${warnings} warnings`)]),
   ];
   return `${counts.join(", ")}: run switchyard doctor for causes and next steps.\n`;
 }

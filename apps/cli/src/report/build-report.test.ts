@@ -158,7 +158,7 @@ describe("buildReport", () => {
   it("describes some of many findings with the same code, and names the other objects", () => {
     const many = Array.from({ length: 30 }, (_, at) => {
       const pod = client(`waiting-${`${at}`.padStart(2, "0")}`);
-      const requests = { "openshift.io/unknown": "1" };
+      const requests = { [`openshift.io/unknown-${at}`]: "1" };
       return { ...pod, spec: { containers: [{ name: "main", resources: { requests, limits: requests } }] } };
     });
     const group = reportOf([...healthy, ...many]).findings?.find(({ code }) => code === "ResourceOnNoNode");

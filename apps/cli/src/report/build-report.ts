@@ -9,7 +9,7 @@ import { countsOfResults, diagnosisSummary } from "../output/doctor-text.ts";
 import { summaryText } from "../output/plan-text.ts";
 import type { Verification } from "../verify/verify-network.ts";
 import { summaryOfChecks } from "../verify/verify-text.ts";
-import { createColours } from "../terminal.ts";
+import { textStyleOf } from "../terminal.ts";
 import { pageText } from "../text.ts";
 import { findingGroups } from "./finding-groups.ts";
 import { nodeViews } from "./node-views.ts";
@@ -69,7 +69,7 @@ function summaryOf({ command, rows, diagnosis, plans = [], verifications }: Repo
   return `${vfs}, ${inPods} of them in known pods.`;
 }
 
-const plain = createColours({ write: () => undefined }, {});
+const plain = textStyleOf({ write: () => undefined }, {});
 
 function factsOf({ namespace, takenAtMs, isClock, source }: Snapshot, command: string): readonly LabeledValue[] {
   return [

@@ -41,7 +41,9 @@ export const pageTemplates = {
 <p><%= finding.message %></p>
 <% if (finding.evidence.length > 0) { %><ul><% finding.evidence.forEach((line) => { %><li><%= line %></li><% }) %></ul>
 <% } %><p>Next: <code><%= finding.next %></code></p>
-</div>
+<% if (finding.consequences) { %><p class="soft">Consequences:</p>
+<ul><% finding.consequences.forEach((line) => { %><li><%= line %></li><% }) %></ul>
+<% } %></div>
 <% }) %><% if (group.more) { %><p class="one">The same for: <%= group.more %></p>
 <% } %></div>
 <% }) %>`,

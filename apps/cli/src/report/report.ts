@@ -51,6 +51,8 @@ export interface FindingView {
   readonly evidence: readonly string[];
   /** The next command to run. */
   readonly next: string;
+  /** What it explains, a line each; absent if it explains nothing else. */
+  readonly consequences?: readonly string[];
 }
 
 export interface PlanGroup {

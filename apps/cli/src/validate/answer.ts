@@ -5,19 +5,21 @@
  */
 import {
   admit,
+  describeFinding,
   describeRefusal,
   isReviewedKind,
   toReview,
   type AdmitOptions,
   type ClusterView,
 } from "@switchyard/admission";
-import { customResources, defined, err, ok, schemas } from "@switchyard/api";
+import { customResources, defined, err, ok } from "@switchyard/api";
 import { isOfKind } from "../cluster/kinds.ts";
 import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts";
 import { checkAgainstCrd, type CrdResult } from "../crd/check-against-crd.ts";
-import { describeFieldProblem } from "../crd/field-problem.ts";
+import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
 import type { Operation } from "../flags.ts";
-import { isJsonObject, type JsonObject, type Manifest } from "../json.ts";
+import type { JsonObject, Manifest } from "../json.ts";
+import { fieldHints } from "./field-hints.ts";
 
 /** As it is printed. */
 export interface Answer {
@@ -34,6 +36,10 @@ export interface Answer {
   readonly code: number;
   /** All problems; empty if allowed. */
   readonly message: string;
+  /** The message in parts, one for each problem. Not printed as data. */
+  readonly lines: readonly string[];
+  /** What is probably meant by fields that the API server refuses; absent without any. */
+  readonly hints?: readonly string[];
   readonly warnings: readonly string[];
   /** The object with its defaults; absent for DELETE. */
   readonly patched?: JsonObject;
@@ -53,21 +59,23 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
   const { operation, old, view, admitOptions } = options;
   const { apiVersion, kind, namespace = "", name } = manifest;
   const about = { apiVersion, kind, namespace, name, operation };
-  const refused = (code: number, message: string, patched?: JsonObject, warnings: readonly string[] = []): Answer => ({
+  const refused = (refusal: Refusal, more: Pick<Answer, "patched"> = {}, warnings: readonly string[] = []): Answer => ({
     ...about,
     allowed: false,
-    code,
-    message,
+    ...refusal,
     warnings,
-    ...defined({ patched }),
+    ...more,
   });
-  if (operation === "UPDATE" && old === undefined) return refused(404, notFound(manifest));
+  if (operation === "UPDATE" && old === undefined) {
+    const message = notFound(manifest);
+    return refused({ code: 404, message, lines: [message] });
+  }
 
   const crdResult = operation === "DELETE" ? undefined : checkManifest(manifest, old);
   const refusal = crdResult && refusalOf(manifest, crdResult);
-  if (refusal !== undefined) return refused(refusal.code, refusal.message, crdResult?.object);
-
   const patched = crdResult?.object;
+  if (refusal !== undefined) return refused(refusal, defined({ patched }));
+
   // An object that does not fit the schema of its kind is not reviewed: the check of its CRD reports it.
   const review = isReviewedKind(kind)
     ? toReview(kind, { operation, object: patched, oldObject: old }, (of, object) =>
@@ -78,9 +86,10 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
   const warnings = result?.warnings ?? [];
   if (result?.allowed === false) {
     const { code, message } = describeRefusal(result.problems);
-    return refused(code, message, patched, warnings);
+    const lines = result.problems.map(describeFinding);
+    return refused({ code, message, lines }, defined({ patched }), warnings);
   }
-  return { ...about, allowed: true, code: 200, message: "", warnings, ...defined({ patched }) };
+  return { ...about, allowed: true, code: 200, message: "", lines: [], warnings, ...defined({ patched }) };
 }
 
 /** What the API server does with the manifest before it calls the validating webhook. It drops the status of the object. */
@@ -100,45 +109,26 @@ export function isAccepted({ malformed, unknownFields, problems }: CrdResult): b
   return malformed === undefined && unknownFields.length === 0 && problems.length === 0;
 }
 
-interface ServerRefusal {
-  readonly code: number;
-  readonly message: string;
-}
+type Refusal = Pick<Answer, "code" | "message" | "lines" | "hints">;
 
-/** The refusal in the words of the API server; undefined if it accepts the object. */
-function refusalOf(manifest: Manifest, crdResult: CrdResult): ServerRefusal | undefined {
+/** The refusal in the words of the API server, with hints; undefined if it accepts the object. */
+function refusalOf(manifest: Manifest, crdResult: CrdResult): Refusal | undefined {
   const { apiVersion, kind, name } = manifest;
   const { malformed, unknownFields, problems } = crdResult;
   const [group = "", version = ""] = apiVersion.split("/");
   const unreadable = `${kind} in version "${version}" cannot be handled as a ${kind}`;
-  if (malformed !== undefined) return { code: 400, message: `${unreadable}: ${malformed}` };
+  if (malformed !== undefined) return { code: 400, message: `${unreadable}: ${malformed}`, lines: [malformed] };
+  const hints = fieldHints(manifest, crdResult);
+  const withHints = hints.length === 0 ? {} : { hints };
   if (unknownFields.length > 0) {
-    const fields = unknownFields.map((field) => `unknown field "${field}"`).join(", ");
-    const hints = unquotedTexts(manifest).map((field) => `; ${field} is a text: ${quoteAdvice(field)}`);
-    return { code: 400, message: `${unreadable}: strict decoding error: ${fields}${hints.join("")}` };
+    const lines = unknownFields.map((field) => `unknown field "${field}"`);
+    return { code: 400, message: `${unreadable}: strict decoding error: ${lines.join(", ")}`, lines, ...withHints };
   }
-  const texts = unquotedTexts(manifest);
-  const lines = problems
-    .map((problem) => ({ problem, text: describeFieldProblem(problem) }))
-    .map(({ problem, text }) => (texts.includes(problem.field) ? `${text} (${quoteAdvice(problem.field)})` : text));
-  if (lines.length === 0) return undefined;
-  const list = lines.length === 1 ? (lines[0] ?? "") : `[${lines.join(", ")}]`;
-  return { code: 422, message: `${kind}.${group} "${name}" is invalid: ${list}` };
-}
-
-/** Fields of the spec that are texts, such as ipam, and have an object or a list in the manifest: quotes are missing. */
-function unquotedTexts({ kind, object: { spec } }: Manifest): readonly string[] {
-  const properties = schemas[kind]?.properties?.["spec"]?.properties ?? {};
-  if (!isJsonObject(spec)) return [];
-  return Object.entries(spec).flatMap(([key, value]) => {
-    const isText = Object.hasOwn(properties, key) && properties[key]?.type === "string";
-    return isText && typeof value === "object" && value !== null ? [`spec.${key}`] : [];
-  });
-}
-
-function quoteAdvice(field: string): string {
-  const name = field.slice(field.lastIndexOf(".") + 1);
-  return `write its JSON in single quotes, as in ${name}: '{"type": "host-local"}', or as a block after "${name}: |"`;
+  const [first, ...more] = problems.map(describeFieldProblem);
+  if (first === undefined) return undefined;
+  const list = more.length === 0 ? first : `[${[first, ...more].join(", ")}]`;
+  const lines = problems.filter((problem) => problem !== rulesLeftOut).map(describeFieldProblem);
+  return { code: 422, message: `${kind}.${group} "${name}" is invalid: ${list}`, lines, ...withHints };
 }
 
 function notFound({ kind, name, apiVersion }: Manifest): string {

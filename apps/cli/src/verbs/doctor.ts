@@ -6,7 +6,7 @@ import { clusterText, type ClusterName } from "../diagnosis/snapshot.ts";
 import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
 import { doctorText } from "../output/doctor-text.ts";
 import { printData } from "../output/to-yaml.ts";
-import { createColours, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
+import { textStyleOf, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
 import { printable } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
 import { readExaminedCluster } from "./examined-cluster.ts";
@@ -18,7 +18,7 @@ export const doctor: RunVerb = async ({ flags: given, terminal }) => {
   const diagnosis = diagnose(snapshot);
   if (output === "text") {
     if (snapshot.source !== undefined) terminal.stdout.write(`${examined(snapshot.source, flags.namespace)}\n\n`);
-    terminal.stdout.write(doctorText(diagnosis, createColours(terminal.stdout, terminal.env)));
+    terminal.stdout.write(doctorText(diagnosis, textStyleOf(terminal.stdout, terminal.env)));
   } else if (output === "html") {
     const { makePage } = await import("../report/build-report.ts");
     // What a plan cannot do is a finding already.

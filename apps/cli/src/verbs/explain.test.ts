@@ -39,10 +39,22 @@ describe("switchyard explain", () => {
     expect(explainName("NotPossible")?.match(/^REASON: /gm)).toHaveLength(3);
   });
 
-  it("suggests the name that was meant", async () => {
-    expect(await runCli(["explain", "StepFaild"])).toMatchObject({
-      code: 64,
-      err: expect.stringContaining("did you mean StepFailed?"),
-    });
+  it.each([
+    { text: "StepFaild", hint: 'unknown name "StepFaild"; did you mean StepFailed?' },
+    { text: "numvfs", hint: "did you mean SriovNetworkNodePolicy.spec.numVfs?" },
+    { text: "spec.numVfs", hint: "did you mean SriovNetworkNodePolicy.spec.numVfs?" },
+    { text: "sriovnetworknodepolcy", hint: "did you mean SriovNetworkNodePolicy?" },
+    { text: "drain", hint: "names with it are " },
+    { text: "sriovnetworknodepolicy.spec.nicSelector.pfName", hint: "did you mean pfNames?" },
+    { text: "gobbledygook", hint: "kinds are SriovNetworkNodePolicy, " },
+  ])("suggests what was meant by $text", async ({ text, hint }) => {
+    expect(await runCli(["explain", text])).toMatchObject({ code: 64, err: expect.stringContaining(hint) });
+  });
+
+  it("knows kinds, fields and names in upper and lower case, and fills no placeholder", async () => {
+    const field = await runCli(["explain", "SRIOVNETWORKNODEPOLICY.spec.nicselector.pfnames"]);
+    expect(field).toMatchObject({ code: 0, out: expect.stringContaining("FIELD: pfNames <[]string>") });
+    const { out } = await runCli(["explain", "nonicsmatched"]);
+    expect(out).toContain("Next: kubectl -n NAMESPACE describe RESOURCE NAME");
   });
 });

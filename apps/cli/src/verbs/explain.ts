@@ -5,11 +5,9 @@ import { adviceOnReason, reasonTableNames } from "../diagnosis/condition-advice.
 import { findingCatalogue } from "../diagnosis/finding-catalogue.ts";
 import { reference } from "../diagnosis/reference.gen.ts";
 import { explainField } from "../output/explain-field.ts";
-import { CliError, exitCodes } from "../terminal.ts";
+import { CliError, exitCodes, textStyleOf } from "../terminal.ts";
 import { wrap } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
-
-const width = 80;
 
 interface Section {
   readonly name: string;
@@ -25,29 +23,40 @@ export const explain: RunVerb = async ({ operands, terminal }) => {
       "explain requires one argument, KIND[.FIELD] or NAME, such as SriovNetworkNodePolicy.spec.numVfs or StepFailed",
     );
   }
-  const meaning = explainName(path);
+  const { width } = textStyleOf(terminal.stdout, terminal.env);
+  const meaning = explainName(path, width);
   if (meaning !== undefined) {
     terminal.stdout.write(meaning);
     return Promise.resolve(exitCodes.done);
   }
-  const explained = explainField(path);
+  const explained = explainField(path, width);
   if (!explained.ok) {
-    const like = nearestName(path, explainedNames());
-    throw new CliError("usage", `${explained.error}${like === undefined ? "" : `; did you mean ${like}?`}`);
+    throw new CliError("usage", nameHint(path) ?? explained.error);
   }
   terminal.stdout.write(explained.value);
   return Promise.resolve(exitCodes.done);
 };
+
+/** What may be meant by a text that is no name; undefined if nothing is like it. */
+function nameHint(text: string): string | undefined {
+  if (text.includes(".")) return undefined;
+  const names = explainedNames();
+  const like = nearestName(text, names);
+  if (like !== undefined) return `unknown name "${text}"; did you mean ${like}?`;
+  const containing = names.filter((name) => text.length > 2 && name.toLowerCase().includes(text.toLowerCase()));
+  const [first, ...more] = containing.slice(0, 12);
+  return first === undefined ? undefined : `unknown name "${text}"; names with it are ${[first, ...more].join(", ")}`;
+}
 
 /**
  * explainName describes the type or reason of a condition, the reason of an event, the code of a finding, or a metric. The texts
  * are those of docs/reference.
  * The text ends with a newline; undefined if no such name is known. A name can have several meanings.
  */
-export function explainName(name: string): string | undefined {
+export function explainName(name: string, width = 80): string | undefined {
   const sections = [...findings(), ...reasons(), ...types(), ...events(), ...metrics()]
-    .filter((section) => section.name === name)
-    .map(({ head, body }) => [head, ...body.flatMap(indented), ""].join("\n"));
+    .filter((section) => section.name.toLowerCase() === name.toLowerCase())
+    .map(({ head, body }) => [head, ...body.flatMap((text) => indented(text, width)), ""].join("\n"));
   return sections.length === 0 ? undefined : sections.join("\n");
 }
 
@@ -61,7 +70,7 @@ function findings(): readonly Section[] {
   return Object.entries(findingCatalogue).map(([name, { severity, cause, next }]) => ({
     name,
     head: `FINDING:  ${name} (${severity})`,
-    body: [cause, `Next: ${next}`],
+    body: [cause, `Next: ${withoutPlaceholders(next)}`],
   }));
 }
 
@@ -69,7 +78,7 @@ function reasons(): readonly Section[] {
   return reference.reasons.map(({ table, about, name, meaning, remedy }) => {
     const known = reasonTableNames.find((each) => each === table);
     const advice = known === undefined ? undefined : adviceOnReason(known, name);
-    const next = advice === undefined ? [] : [`Next: ${advice.next}`];
+    const next = advice === undefined ? [] : [`Next: ${withoutPlaceholders(advice.next)}`];
     return { name, head: `REASON:   ${name}`, body: [meaning, `What to do: ${remedy}`, about, ...next] };
   });
 }
@@ -93,6 +102,11 @@ function metrics(): readonly Section[] {
   });
 }
 
-function indented(text: string): readonly string[] {
+/** "kubectl -n {namespace} ..." as manual pages write it: "kubectl -n NAMESPACE ...". */
+function withoutPlaceholders(command: string): string {
+  return command.replaceAll(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase());
+}
+
+function indented(text: string, width: number): readonly string[] {
   return wrap(text, width - 2).map((line) => `  ${line}`);
 }

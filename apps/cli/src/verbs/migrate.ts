@@ -13,11 +13,11 @@ import { readHelmRelease } from "../migration/helm-release.ts";
 import { printData } from "../output/to-yaml.ts";
 import {
   CliError,
-  createColours,
+  textStyleOf,
   createDiagnostics,
   exitCodes,
   silentDiagnostics,
-  type Colours,
+  type TextStyle,
   type ExitCode,
 } from "../terminal.ts";
 import { printable } from "../text.ts";
@@ -51,7 +51,7 @@ export const migrate: RunVerb = async ({ flags: given, operands, terminal }) => 
     release: readHelmRelease(manifests, namespace),
   });
   if (output === "text") {
-    terminal.stdout.write(migrationText(check, createColours(terminal.stdout, terminal.env)));
+    terminal.stdout.write(migrationText(check, textStyleOf(terminal.stdout, terminal.env)));
   } else {
     printData(check, output, terminal.stdout);
   }
@@ -80,11 +80,11 @@ async function releaseSecrets({ flags, terminal }: Pick<Call, "flags" | "termina
   return readReleaseSecrets({ context, kubeconfig, namespace, env: terminal.env });
 }
 
-function migrationText({ facts, findings, restarts, wayBack }: MigrationCheck, colours: Colours): string {
+function migrationText({ facts, findings, restarts, wayBack }: MigrationCheck, style: TextStyle): string {
   const stops = findings.filter(({ severity }) => severity === "stop");
   const notes = findings.filter(({ severity }) => severity === "note");
   const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ["", colours.bold(title), ...lines.map((line) => `  ${printable(line)}`)];
+    lines.length === 0 ? [] : ["", style.bold(title), ...lines.map((line) => `  ${printable(line)}`)];
   const lines = [
     ...facts.map(printable),
     ...section(
@@ -99,8 +99,8 @@ function migrationText({ facts, findings, restarts, wayBack }: MigrationCheck, c
     ...section("The way back", wayBack === undefined ? [] : [wayBack]),
     "",
     stops.length === 0
-      ? colours.green("Nothing stands in the way of the upgrade.")
-      : colours.red(stops.length === 1 ? "1 thing stands in the way." : `${stops.length} things stand in the way.`),
+      ? style.green("Nothing stands in the way of the upgrade.")
+      : style.red(stops.length === 1 ? "1 thing stands in the way." : `${stops.length} things stand in the way.`),
   ];
   return `${lines.join("\n")}\n`;
 }

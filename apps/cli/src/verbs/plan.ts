@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard plan` prints the steps of the nodes and their impact on pods. */
 import { drainRequests } from "@switchyard/api";
-import { CliError, createColours, createDiagnostics, exitCodes, type Diagnostics, type Terminal } from "../terminal.ts";
+import { CliError, textStyleOf, createDiagnostics, exitCodes, type Diagnostics, type Terminal } from "../terminal.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { podsIn, withPods, type PlacedPods } from "../cluster/evicted-pods.ts";
 import { summarize, type PlannedNode } from "../cluster/plan-cluster.ts";
@@ -38,9 +38,9 @@ export const planNodes: RunVerb = async ({ flags: asked, terminal }) => {
     throw new CliError("unavailable", `no plan for node "${node}": it is not in the input or not in the node set`);
   }
   if (output === "text") {
-    const colours = createColours(terminal.stdout, terminal.env);
-    const parts = plans.map((plan) => planText(plan, colours));
-    if (node === undefined) parts.push(summaryText(summary, colours));
+    const style = textStyleOf(terminal.stdout, terminal.env);
+    const parts = plans.map((plan) => planText(plan, style));
+    if (node === undefined) parts.push(summaryText(summary, style));
     terminal.stdout.write(parts.join("\n"));
   } else if (output === "html") {
     const { makePage } = await import("../report/build-report.ts");

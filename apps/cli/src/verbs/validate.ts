@@ -11,10 +11,10 @@ import { isLive, readLive, readLivePods, readPaths } from "../input/read-input.t
 import { printData } from "../output/to-yaml.ts";
 import {
   CliError,
-  createColours,
+  textStyleOf,
   createDiagnostics,
   exitCodes,
-  type Colours,
+  type TextStyle,
   type Diagnostics,
   type Terminal,
 } from "../terminal.ts";
@@ -23,8 +23,6 @@ import { answer, checkManifest, isAccepted, storedForm, type Answer } from "../v
 import { misspeltKind } from "../validate/misspelt-kind.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
-
-const width = 80;
 
 export const validate: RunVerb = async ({ flags, terminal }) => {
   const { namespace, output = "text", operation, resourcePrefix, clusterType } = flags;
@@ -60,8 +58,8 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
     return answered;
   });
 
-  if (output === "text") terminal.stdout.write(answersText(answers, createColours(terminal.stdout, terminal.env)));
-  else printData(answers, output, terminal.stdout);
+  if (output === "text") terminal.stdout.write(answersText(answers, textStyleOf(terminal.stdout, terminal.env)));
+  else printData(answers.map(asData), output, terminal.stdout);
   // A check of nothing is no success: the wrong file may have been given.
   if (answers.length === 0) diagnostics.report("nothing to check: the input has no object of a kind of Switchyard");
   return answers.every(({ allowed }) => allowed) ? diagnostics.exitCode() : exitCodes.no;
@@ -131,23 +129,28 @@ function updatedObject({ operation, stored }: Changes, label: string): JsonObjec
   return operation === "UPDATE" ? stored.get(label) : undefined;
 }
 
+function asData({ lines: _, ...answer }: Answer): Omit<Answer, "lines"> {
+  return answer;
+}
+
 /**
- * answersText formats answers as text: one line per object, followed by its problems and warnings, and counts at the end.
+ * answersText formats answers as text: one line per object, followed by its problems, hints and warnings, and counts at the end.
  */
-function answersText(answers: readonly Answer[], colours: Colours): string {
-  const parts = answers.map(({ allowed, code, message, warnings, ...object }) => {
-    const result = allowed ? colours.green("allowed") : colours.red(`rejected (${code})`);
+function answersText(answers: readonly Answer[], style: TextStyle): string {
+  const indented = (mark: string) => (text: string) =>
+    wrap(printable(`${mark}${text}`), style.width - 4).map((line, index) =>
+      index === 0 ? `  ${line}` : `    ${line}`,
+    );
+  const parts = answers.map(({ allowed, code, lines, hints = [], warnings, ...object }) => {
+    const result = allowed ? style.green("allowed") : style.red(`rejected (${code})`);
     return [
       `${printable(labelOf(object))}: ${result}`,
-      ...(message === "" ? [] : indented(message, "")),
-      ...warnings.flatMap((warning) => indented(warning, "Warning: ")),
+      ...lines.flatMap(indented("* ")),
+      ...hints.flatMap(indented("Hint: ")),
+      ...warnings.flatMap(indented("Warning: ")),
     ];
   });
   const rejected = answers.filter(({ allowed }) => !allowed).length;
   const counts = `${answers.length - rejected} allowed, ${rejected} rejected.`;
   return [...parts.flat(), ...(parts.length === 0 ? [] : [""]), counts, ""].join("\n");
-}
-
-function indented(text: string, head: string): readonly string[] {
-  return wrap(printable(`${head}${text}`), width - 2).map((line) => `  ${line}`);
 }

@@ -4,7 +4,7 @@ import { collectObjects } from "../cluster/cluster-objects.ts";
 import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { toManifest } from "../json.ts";
 import { makePage } from "../report/build-report.ts";
-import { createColours, silentDiagnostics } from "../terminal.ts";
+import { textStyleOf, silentDiagnostics } from "../terminal.ts";
 import { network, node, policy, state } from "../testing/objects.ts";
 import { runCli } from "../testing/run-cli.ts";
 import { candidatesFor, daemonImage, expectationFor, vlanOfVf } from "../verify/node-facts.ts";
@@ -139,7 +139,7 @@ describe("switchyard verify", () => {
       vlan: 100,
       checks,
     };
-    const text = verifyText([verification], createColours({ write: () => undefined }, {}));
+    const text = verifyText([verification], textStyleOf({ write: () => undefined }, {}));
     expect(text).toContain("NODES      RESULT   FAILED LAYER");
     expect(text).toContain("w1 -> w1   failed   mtu            12 of 15   vlan, rdma    9400 Mbit/s");
     expect(text).toContain("w1 -> w1: failed at mtu\n  ok      scheduled");

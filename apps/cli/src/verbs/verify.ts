@@ -9,7 +9,7 @@ import { withCurrentContext } from "../input/current-context.ts";
 import { kubeconfigOf } from "../input/read-cluster.ts";
 import { isLive } from "../input/read-input.ts";
 import { printData } from "../output/to-yaml.ts";
-import { CliError, createColours, createDiagnostics, exitCodes, type Diagnostics, type Terminal } from "../terminal.ts";
+import { CliError, textStyleOf, createDiagnostics, exitCodes, type Diagnostics, type Terminal } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 import { daemonImage } from "../verify/node-facts.ts";
 import { createPodClient, type PodClient } from "../verify/pod-client.ts";
@@ -105,7 +105,7 @@ async function print(
 ): Promise<void> {
   const { pageOutput: output = "text" } = flags;
   if (output === "text") {
-    terminal.stdout.write(verifyText(verifications, createColours(terminal.stdout, terminal.env)));
+    terminal.stdout.write(verifyText(verifications, textStyleOf(terminal.stdout, terminal.env)));
   } else if (output === "html") {
     const { makePage } = await import("../report/build-report.ts");
     const rows = listVfs(snapshot);

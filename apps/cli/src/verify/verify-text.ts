@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** verifyText prints the result of `switchyard verify`: a table of the checks, then the layers of those that failed. */
-import type { Colours } from "../terminal.ts";
+import type { TextStyle } from "../terminal.ts";
 import { printable, table, wrap } from "../text.ts";
 import type { Check, LayerResult, LayerStatus } from "./layers.ts";
 import type { Verification } from "./verify-network.ts";
 
-const width = 100;
 /** Words for the status of a check or a layer. */
 export const statusWords: Readonly<Record<LayerStatus, string>> = {
   ok: "ok",
@@ -13,16 +12,16 @@ export const statusWords: Readonly<Record<LayerStatus, string>> = {
   notChecked: "not checked",
 };
 
-export function verifyText(verifications: readonly Verification[], colours: Colours): string {
-  return verifications.map((verification) => networkText(verification, colours)).join("\n");
+export function verifyText(verifications: readonly Verification[], style: TextStyle): string {
+  return verifications.map((verification) => networkText(verification, style)).join("\n");
 }
 
-function networkText(verification: Verification, colours: Colours): string {
+function networkText(verification: Verification, style: TextStyle): string {
   const { resource, checks } = verification;
-  const head = colours.bold(printable(titleOf(verification)));
+  const head = style.bold(printable(titleOf(verification)));
   if (checks.length === 0) return `${head}\nNo node offers the resource ${printable(resource)}.\n`;
   const rows = checks.map((check) => rowOf(check).map(printable));
-  const failures = checks.filter(({ status }) => status === "failed").map((check) => failureText(check, colours));
+  const failures = checks.filter(({ status }) => status === "failed").map((check) => failureText(check, style));
   const tableText = table([tableHeads.map((head) => head.toUpperCase()), ...rows]);
   return [`${head}\n`, tableText, ...failures, `${summaryOfChecks(checks)}\n`].join("\n");
 }
@@ -56,18 +55,16 @@ export function rowOf(check: Check): readonly string[] {
   ];
 }
 
-function failureText(check: Check, colours: Colours): string {
-  const title = colours.bold(`${printable(placeOf(check))}: ${colours.red(`failed at ${check.failedLayer ?? ""}`)}`);
-  const lines = check.results
-    .filter(({ status }) => status !== "notChecked")
-    .map((result) => layerText(result, colours));
+function failureText(check: Check, style: TextStyle): string {
+  const title = style.bold(`${printable(placeOf(check))}: ${style.red(`failed at ${check.failedLayer ?? ""}`)}`);
+  const lines = check.results.filter(({ status }) => status !== "notChecked").map((result) => layerText(result, style));
   return [title, ...lines, ""].join("\n");
 }
 
-function layerText({ layer, status, text, next }: LayerResult, colours: Colours): string {
-  const sign = status === "ok" ? colours.green("ok    ") : colours.red("failed");
-  const [first = "", ...more] = wrap(printable(text), width - 22);
-  const after = next === undefined ? [] : wrap(printable(`Next: ${next}`), width - 22);
+function layerText({ layer, status, text, next }: LayerResult, style: TextStyle): string {
+  const sign = status === "ok" ? style.green("ok    ") : style.red("failed");
+  const [first = "", ...more] = wrap(printable(text), style.width - 22);
+  const after = next === undefined ? [] : wrap(printable(`Next: ${next}`), style.width - 22);
   const indent = " ".repeat(22);
   return [`  ${sign}  ${layer.padEnd(10)}  ${first}`, ...[...more, ...after].map((line) => `${indent}${line}`)].join(
     "\n",

@@ -31,8 +31,25 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Revi
   return findings;
 }
 
+/** DPDK's drivers for NVIDIA cards use the kernel's network driver. Virtual machines can use such VFs by vfio-pci. */
+export function checkVfioVendor(
+  { spec }: SriovNetworkNodePolicy,
+  { targets }: PolicyContext,
+): readonly ReviewFinding[] {
+  if (spec.deviceType !== "vfio-pci") return [];
+  const nodes = new Set<string>();
+  forEachMatchedPf(targets, ({ vendor }, group) => {
+    if (vendor === nvidiaVendor) for (const name of namesOf([group])) nodes.add(name);
+  });
+  if (nodes.size === 0) return [];
+  const message = `on the NVIDIA cards of ${listNames([...nodes])}, "vfio-pci" is for virtual machines: DPDK needs "netdevice" with spec.isRdma true`;
+  return [warn("spec.deviceType", message)];
+}
+
+const nvidiaVendor = "15b3";
+
 /** The VFs of other vendors are no vDPA management devices. */
-const vdpaVendors: ReadonlySet<string> = new Set(["15b3", virtioVendor]);
+const vdpaVendors: ReadonlySet<string> = new Set([nvidiaVendor, virtioVendor]);
 
 export function checkVdpaVendor(
   { spec }: SriovNetworkNodePolicy,

@@ -9,6 +9,7 @@ import { networkProblems, unfilteredBridgePolicies, vlanFilteringProblems } from
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { ReviewedNetwork } from "../review.ts";
+import { checkNetworkResource } from "./network-resource.ts";
 
 export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly ReviewFinding[] {
   const { metadata } = network;
@@ -20,13 +21,13 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
     findings.push(refuse("spec.networkNamespace", `${rule}; ${effect}`));
   }
   if (network.kind === "AfxdpNetwork") return [...findings, ...checkAfxdpNetwork(network, view)];
-  const { resourceName } = network.spec;
-  if (resourceName === "") {
+  if (network.spec.resourceName === "") {
     findings.push(refuse("spec.resourceName", "must not be empty: set the resourceName of a SriovNetworkNodePolicy"));
-  } else if (!view.policies.some((policy) => policy.spec.resourceName === resourceName)) {
-    findings.push(
-      warn("spec.resourceName", `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet`),
-    );
+  } else {
+    findings.push(...checkNetworkResource(network, view));
+  }
+  if (network.kind === "OVSNetwork" && network.spec.vlan && (network.spec.trunk ?? []).length > 0) {
+    findings.push(warn("spec.vlan", "has no effect beside spec.trunk: omit one of them"));
   }
   if (network.kind === "SriovIBNetwork" && !network.spec.linkState) {
     const message =

@@ -3,9 +3,11 @@
 import { afxdpApiGroup, apiGroup, conditionTypes, customResources } from "@switchyard/api";
 import { listAt, textAt, type Manifest } from "../../json.ts";
 import { adviceOnReason, type ReasonTableName } from "../condition-advice.ts";
-import { commandFor, findingOf, placesOf, refOf, resourceOf, type Finding } from "../finding.ts";
+import { commandFor, findingOf, placesOf, refOf, resourceOf } from "../finding.ts";
 import { reference } from "../reference.gen.ts";
+import type { DetectedFinding } from "../rule.ts";
 import { timeMs, type Snapshot } from "../snapshot.ts";
+import { usesDevices } from "./drains.ts";
 
 const progressLimitMs = 15 * 60_000;
 
@@ -21,7 +23,7 @@ const bad: readonly string[] = [
 ];
 const progress: readonly string[] = [conditionTypes.progressing, conditionTypes.drainProgressing];
 
-export function findConditions(snapshot: Snapshot): readonly Finding[] {
+export function findConditions(snapshot: Snapshot): readonly DetectedFinding[] {
   const kinds = customResources.map(({ kind }) => kind);
   return kinds.flatMap((kind) =>
     snapshot
@@ -39,7 +41,7 @@ interface Reported {
   readonly since: string;
 }
 
-function findingsOf(manifest: Manifest, snapshot: Snapshot): readonly Finding[] {
+function findingsOf(manifest: Manifest, snapshot: Snapshot): readonly DetectedFinding[] {
   const conditions = listAt(manifest.object, "status", "conditions").map((condition): Reported => ({
     type: textAt(condition, "type") ?? "",
     status: textAt(condition, "status") ?? "",
@@ -47,7 +49,9 @@ function findingsOf(manifest: Manifest, snapshot: Snapshot): readonly Finding[] 
     message: textAt(condition, "message") ?? "",
     since: textAt(condition, "lastTransitionTime") ?? "",
   }));
-  const telling = conditions.filter(isTelling);
+  const isProgressing = conditions.some(({ type, status }) => type === conditionTypes.progressing && status === "True");
+  // VFs are missing as long as a drain or a pass is pending.
+  const telling = conditions.filter((each) => isTelling(each) && !(isProgressing && each.reason === "VfsMissing"));
   const byReason = Map.groupBy(telling, ({ type, reason }) => `${tableOf(manifest.kind, type)} ${reason}`);
   return [...byReason.values()].flatMap((same) => findingFrom(same, manifest, snapshot) ?? []);
 }
@@ -60,7 +64,7 @@ function isTelling({ type, status }: Reported): boolean {
   return status !== "True";
 }
 
-function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Snapshot): Finding | undefined {
+function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Snapshot): DetectedFinding | undefined {
   const [main] = [...same].sort((a, b) => rank(a) - rank(b));
   if (main === undefined) return undefined;
   const table = tableOf(manifest.kind, main.type);
@@ -76,17 +80,31 @@ function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Sn
     if (progress.includes(main.type) || meaningOfReason(table, main.reason) !== undefined) return undefined;
     return findingOf("ConditionUnknownReason", { object, message, evidence, values });
   }
-  const isLate = snapshot.takenAtMs - (timeMs(main.since) ?? snapshot.takenAtMs) > progressLimitMs;
+  const sinceMs = timeMs(main.since);
+  const isLate = snapshot.takenAtMs - (sinceMs ?? snapshot.takenAtMs) > progressLimitMs;
   return {
     code: main.reason,
     severity: known.severity === "info" && isLate ? "warning" : known.severity,
     object,
     field: "status.conditions",
     message,
-    evidence,
+    evidence: isPastDrain(main, manifest, snapshot) ? [...evidence, noPodLeft] : evidence,
     cause: meaningOfReason(table, main.reason) ?? "",
     next: commandFor(known.next, object, values),
+    // The condition is written after the event, with whole seconds.
+    ...(sinceMs !== undefined && { sinceMs: sinceMs - eventLeadMs }),
   };
+}
+
+/** How long before its condition an event can be recorded. */
+const eventLeadMs = 10_000;
+
+const noPodLeft = "no pod on the node requests devices any more: the condition has not been written since";
+
+/** Whether the condition waits for pods that are not in the list of all pods. */
+function isPastDrain({ reason }: Reported, { kind, name }: Manifest, snapshot: Snapshot): boolean {
+  if (!kind.endsWith("NodeState") || !["EvictingPods", "PodsStay"].includes(reason)) return false;
+  return snapshot.wasListed("Pod") && !snapshot.pods.some((pod) => pod.node === name && usesDevices(pod, snapshot));
 }
 
 function rank({ type }: Reported): number {

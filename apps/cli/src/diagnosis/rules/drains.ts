@@ -16,6 +16,7 @@ import { drainedVfs, holdersOf } from "@switchyard/policy";
 import { at, isJsonObject, listAt, stringsAt, textAt, type JsonObject, type Manifest } from "../../json.ts";
 import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { PodSummary } from "../pod-summary.ts";
+import type { DetectedFinding } from "../rule.ts";
 import { lastStatusWriteMs, type Snapshot } from "../snapshot.ts";
 
 const drainLimitMs = 15 * 60_000;
@@ -23,7 +24,7 @@ const drainLimitMs = 15 * 60_000;
 /** The node state by which a node is drained. */
 type Carrier = SriovNetworkNodeState | AfxdpNetworkNodeState;
 
-export function findDrains(snapshot: Snapshot): readonly Finding[] {
+export function findDrains(snapshot: Snapshot): readonly DetectedFinding[] {
   const carriers = carriersOf(snapshot);
   const draining = [...carriers.values()].filter((state) => answerOf(state) === drainAnswers.draining);
   return [
@@ -92,7 +93,7 @@ function waiting(
   return [findingOf("DrainTakesLong", { object, message, evidence })];
 }
 
-function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): readonly Finding[] {
+function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): readonly DetectedFinding[] {
   const leavesOn = new Map(draining.map((state) => [state.metadata.name, leavingPods(state)]));
   const mustLeave = (pod: PodSummary): boolean => {
     const leaves = pod.node === undefined ? undefined : leavesOn.get(pod.node);
@@ -109,14 +110,13 @@ function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): read
     const counts = ["currentHealthy", "desiredHealthy", "expectedPods"].map(
       (key) => `status.${key}: ${String(at(budget.object, "status", key))}`,
     );
-    return [
-      findingOf("DisruptionBudgetBlocksDrain", {
-        object: refOf(budget),
-        field: "status.disruptionsAllowed",
-        evidence: counts,
-        message: `allows no disruption, so these pods cannot be evicted: ${pods.join(", ")}`,
-      }),
-    ];
+    const finding = findingOf("DisruptionBudgetBlocksDrain", {
+      object: refOf(budget),
+      field: "status.disruptionsAllowed",
+      evidence: counts,
+      message: `allows no disruption, so these pods cannot be evicted: ${pods.join(", ")}`,
+    });
+    return [{ ...finding, nodes: held.flatMap(({ node }) => node ?? []) }];
   });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Webhook configurations that would lock users out: no server, no certificate authority, or an expired one. */
+import { defined } from "@switchyard/api";
 import { at, listAt, stringsAt, textAt, type Manifest } from "../../json.ts";
 import { certificatesIn, expiresSoonMs } from "./server-certificates.ts";
 import type { FindingCode } from "../finding-catalogue.ts";
-import { findingOf, refOf, type Finding } from "../finding.ts";
+import { commandFor, findingOf, refOf, type Finding } from "../finding.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { describePod } from "./operator.ts";
 
 export function findWebhooks(snapshot: Snapshot): readonly Finding[] {
   return ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]
@@ -32,7 +34,32 @@ function withoutServer({ manifest, webhook, field, service }: Webhook, snapshot:
   const isStrict = (textAt(webhook, "failurePolicy") ?? "Fail") === "Fail";
   if (!isStrict || !snapshot.isKnown("EndpointSlice") || isServed(service, snapshot)) return [];
   const message = `failurePolicy is Fail, and service "${service}" has no ready endpoint`;
-  return [webhookFinding("WebhookWithoutEndpoints", manifest, { field: `${field}.failurePolicy`, message, snapshot })];
+  const found = {
+    field: `${field}.failurePolicy`,
+    message,
+    snapshot,
+    evidence: serverEvidence(manifest, service, snapshot),
+  };
+  return [webhookFinding("WebhookWithoutEndpoints", manifest, found)];
+}
+
+/** What its pods do, and how to change objects until they run again. */
+function serverEvidence(
+  { kind, name }: Manifest,
+  service: string,
+  { pods, namespace, isKnown }: Snapshot,
+): readonly string[] {
+  const own = pods.filter(({ namespace: home, labels }) => {
+    return home === namespace && [service, service.replace(/-service$/, "")].includes(labels["app"] ?? "");
+  });
+  const states = own.map((pod) => `pod ${namespace}/${pod.name}: ${describePod(pod)}`);
+  const none = isKnown("Pod") && own.length === 0 ? [`no pod of service "${service}" exists`] : [];
+  const command = commandFor(`kubectl delete ${kind.toLowerCase()} {name}`, { kind, name });
+  return [
+    ...states,
+    ...none,
+    `in an emergency, ${command} admits changes unreviewed until the operator writes it again`,
+  ];
 }
 
 function isServed(service: string, { objectsOf, namespace }: Snapshot): boolean {
@@ -69,9 +96,10 @@ interface Found {
   readonly field: string;
   readonly message: string;
   readonly snapshot: Snapshot;
+  readonly evidence?: readonly string[];
 }
 
-function webhookFinding(code: FindingCode, manifest: Manifest, { field, message, snapshot }: Found): Finding {
+function webhookFinding(code: FindingCode, manifest: Manifest, { field, message, snapshot, evidence }: Found): Finding {
   const values = { operatorNamespace: snapshot.namespace, resource: manifest.kind.toLowerCase() };
-  return findingOf(code, { object: refOf(manifest), field, message, values });
+  return findingOf(code, { object: refOf(manifest), field, message, values, ...defined({ evidence }) });
 }

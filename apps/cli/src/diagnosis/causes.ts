@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * causeOf finds for a finding the one that explains it: an operator that does not run explains a drain that does not go on. A
+ * person then reads one cause, and its consequences below it.
+ */
+import { hasLabels, labelsOf } from "@switchyard/policy";
+import { at, listAt, textAt } from "../json.ts";
+import type { ObjectRef } from "./finding.ts";
+import type { DetectedFinding } from "./rule.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** Findings with these codes can explain findings with those, if `relates` says so of the two. */
+interface Link {
+  readonly causes: readonly string[];
+  readonly consequences: readonly string[];
+  readonly relates: (cause: DetectedFinding, consequence: DetectedFinding, snapshot: Snapshot) => boolean;
+}
+
+const operatorFails = ["NotInstalled", "OperatorNotInstalled", "OperatorNotRunning", "OperatorNotLeading"];
+/** What waits for the operator. */
+const operatorsWork = [
+  ...["NodeStateMissing", "NodeLeftCordoned", "DrainWaits", "NetworkDefinitionMissing", "RollingOut"],
+  ...["WaitingForDrain", "WaitingForSlot", "LookingForPods", "EvictingPods", "PodsStay", "Draining"],
+];
+/** Why a node is not configured, in conditions of its node state. */
+const nodeFails = [
+  ...["StepFailed", "StepHangs", "NotPossible", "PowerCycleRequired", "DiscoveryFailed", "PassFailed"],
+  ...["ApiServerUnreachable", "GatewayUnreachable", "NodeSyncFailed", "NodeInProgressTooLong"],
+];
+const drains = ["EvictingPods", "PodsStay", "LookingForPods", "DrainTakesLong", "WaitingForDrain"];
+
+/** In the order in which causes are looked for: that of a component before that of a node before that of a policy. */
+const links: readonly Link[] = [
+  {
+    causes: ["ContainerNotRunning"],
+    consequences: ["OperatorNotRunning", "ComponentNotAvailable", "WebhookWithoutEndpoints", "RollingOut"],
+    relates: isOfComponent,
+  },
+  { causes: operatorFails, consequences: [...operatorsWork, "OperatorNotLeading"], relates: differs },
+  {
+    causes: ["OperatorConfigMissing"],
+    consequences: ["NoOperatorConfig", "NodeStateMissing", "NodeSelectorMatchesNothing"],
+    relates: () => true,
+  },
+  {
+    causes: ["DaemonPodNotRunning"],
+    consequences: [
+      ...["NodeNeverReported", "NodeNotConfiguredSinceBoot", "DevicePluginStale", "DaemonStalled"],
+      ...nodeFails,
+    ],
+    relates: concernsSameNode,
+  },
+  {
+    causes: ["DaemonPodNotRunning"],
+    consequences: ["ComponentNotAvailable"],
+    relates: (_, { object }) => object.name === "sriov-network-config-daemon",
+  },
+  { causes: ["DisruptionBudgetBlocksDrain"], consequences: drains, relates: concernsSameNode },
+  { causes: drains, consequences: ["WaitingForSlot", "DrainWaits"], relates: () => true },
+  {
+    causes: ["EvictingPods", "PodsStay", "DrainTakesLong"],
+    consequences: ["WaitingForDrain"],
+    relates: concernsSameNode,
+  },
+  { causes: ["NodeSelectorMatchesNothing"], consequences: ["NoNodesMatched"], relates: isSameObject },
+  { causes: ["NicSelectorMatchesNothing"], consequences: ["NoNicsMatched"], relates: isSameObject },
+  { causes: ["PolicyProblem", "PoolProblem"], consequences: ["Invalid", "Overlap"], relates: isSameObject },
+  {
+    causes: ["DaemonPodNotRunning", ...nodeFails, ...drains, "WaitingForSlot", "DrainWaits", "Rebooting", "HeldByPool"],
+    consequences: ["NodesFailed", "Configuring", "DaemonStalled", "DevicePluginStale"],
+    relates: concernsSameNode,
+  },
+];
+
+/** Returns the finding that explains `finding` best, among those that are not explained by it; undefined if none does. */
+export function causeOf(
+  finding: DetectedFinding,
+  findings: readonly DetectedFinding[],
+  snapshot: Snapshot,
+): DetectedFinding | undefined {
+  for (const { causes, consequences, relates } of links) {
+    if (!consequences.includes(finding.code)) continue;
+    const cause = findings.find(
+      (other) => other !== finding && causes.includes(other.code) && relates(other, finding, snapshot),
+    );
+    if (cause !== undefined) return cause;
+  }
+  return undefined;
+}
+
+function differs(cause: DetectedFinding, consequence: DetectedFinding): boolean {
+  return cause.code !== consequence.code;
+}
+
+function isSameObject({ object: a }: DetectedFinding, { object: b }: DetectedFinding): boolean {
+  return a.kind === b.kind && a.name === b.name && a.namespace === b.namespace;
+}
+
+/** A policy concerns the nodes that it selects, and a pod that of a component. */
+function concernsSameNode(cause: DetectedFinding, consequence: DetectedFinding, snapshot: Snapshot): boolean {
+  const nodes = nodesOf(cause);
+  if (consequence.object.kind.endsWith("NodePolicy")) {
+    const policy = snapshot.cluster.policies.find(({ metadata }) => metadata.name === consequence.object.name);
+    return (
+      policy !== undefined &&
+      snapshot.cluster.nodes.some(
+        (node) => nodes.includes(node.metadata.name) && hasLabels(labelsOf(node), policy.spec.nodeSelector),
+      )
+    );
+  }
+  return nodesOf(consequence).some((name) => nodes.includes(name));
+}
+
+function nodesOf({ object, nodes }: DetectedFinding): readonly string[] {
+  return nodes ?? (isOfNode(object) ? [object.name] : []);
+}
+
+/** Whether the object is a node or the state of one. */
+export function isOfNode({ kind }: ObjectRef): boolean {
+  return kind === "Node" || kind === "SriovNetworkNodeState" || kind === "AfxdpNetworkNodeState";
+}
+
+/** Pods are called after their DaemonSet or Deployment, and have the labels that the Service of a webhook selects. */
+function isOfComponent(cause: DetectedFinding, { code, object }: DetectedFinding, snapshot: Snapshot): boolean {
+  if (code === "RollingOut") return true;
+  if (code !== "WebhookWithoutEndpoints")
+    return cause.object.name.startsWith(`${object.name}-`) || isOperator(cause, code, snapshot);
+  const webhooks = snapshot.objectsOf(object.kind).filter(({ name }) => name === object.name);
+  const services = webhooks.flatMap((manifest) =>
+    listAt(manifest.object, "webhooks").map((webhook) => textAt(at(webhook, "clientConfig", "service"), "name") ?? ""),
+  );
+  const app = podOf(cause, snapshot)?.labels["app"];
+  return app !== undefined && services.some((service) => service === app || service === `${app}-service`);
+}
+
+function isOperator(cause: DetectedFinding, code: string, snapshot: Snapshot): boolean {
+  return code === "OperatorNotRunning" && podOf(cause, snapshot)?.labels["name"] === "sriov-network-operator";
+}
+
+function podOf({ object }: DetectedFinding, { pods }: Snapshot) {
+  return pods.find(({ namespace, name }) => namespace === object.namespace && name === object.name);
+}

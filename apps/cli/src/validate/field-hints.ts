@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * fieldHints says what is probably meant by a field that the API server refuses. Its answers name the field and the rule, and
+ * cannot be changed.
+ */
+import { schemas, type StructuralSchema } from "@switchyard/api";
+import { nearestName } from "@switchyard/policy";
+import type { CrdResult } from "../crd/check-against-crd.ts";
+import { isJsonObject, type Manifest } from "../json.ts";
+import { splitPath } from "./split-path.ts";
+
+/** One sentence for each field with a hint, in the order of the problems. */
+export function fieldHints(
+  { kind, object }: Manifest,
+  { unknownFields, problems }: Pick<CrdResult, "unknownFields" | "problems">,
+): readonly string[] {
+  const schema = schemas[kind];
+  if (schema === undefined) return [];
+  const hints = [
+    ...unknownFields.map((field) => unknownFieldHint(schema, object, field)),
+    ...problems.map(({ field }) => typeHint(schema, object, field)),
+  ];
+  return [...new Set(hints.filter((hint) => hint !== undefined))];
+}
+
+/** A field that does not exist, below a text or an object: a part of the text without quotes, or another name. */
+function unknownFieldHint(schema: StructuralSchema, object: unknown, field: string): string | undefined {
+  const { schema: parent, path, name } = splitPath(schema, field);
+  if (parent.type === "string") return typeHint(schema, object, path);
+  const names = Object.keys(parent.properties ?? {});
+  if (names.includes("matchLabels")) return `${path} is a label selector: write its labels under ${path}.matchLabels`;
+  const alike = names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? nearestName(name, names);
+  const within = path === "" ? "" : `${path}.`;
+  if (alike !== undefined) return `did you mean ${within}${alike} instead of ${within}${name}?`;
+  return names.length === 0 || path === "" ? undefined : `${path} has ${fieldsOf(parent)}`;
+}
+
+/** A value of another type than the field has. Undefined if the type is right, or the field does not exist. */
+function typeHint(root: StructuralSchema, object: unknown, field: string): string | undefined {
+  const { schema, name } = splitPath(root, field);
+  if (name !== "") return undefined;
+  const value = valueAt(object, field);
+  const { type, enum: choices = [], properties } = schema;
+  const key = field.slice(field.lastIndexOf(".") + 1);
+  if (type === "string" && typeof value === "boolean" && choices.includes("on")) {
+    return `YAML reads on and off as true and false: write them in quotes, as in ${key}: "${value ? "on" : "off"}"`;
+  }
+  if (type === "string" && (typeof value === "number" || typeof value === "boolean")) {
+    return `${field} is a text: write it in quotes, as in ${key}: "${String(value)}"`;
+  }
+  if (type === "string" && typeof value === "object" && value !== null) {
+    return `${field} is a text: write its JSON in single quotes, as in ${key}: '{"type": "host-local"}', or as a block after "${key}: |"`;
+  }
+  if ((type === "integer" || type === "boolean") && typeof value === "string") {
+    const plain = type === "integer" ? /^-?\d{1,10}$/ : /^(?:true|false)$/;
+    return plain.test(value) ? `write ${key}: ${value} without quotes` : undefined;
+  }
+  if (type === "array" && value !== undefined && !Array.isArray(value)) {
+    return `${field} is a list: write each value on a line of its own after "- "`;
+  }
+  if (type === "object" && properties !== undefined && value !== undefined && !isJsonObject(value)) {
+    return `${field} is an object with ${fieldsOf(schema)}`;
+  }
+  return undefined;
+}
+
+function fieldsOf({ properties = {} }: StructuralSchema): string {
+  const names = Object.keys(properties);
+  return names.length === 1 ? `the field ${names.join("")}` : `the fields ${names.join(", ")}`;
+}
+
+/** The value at a path such as "spec.trunk[0].id"; undefined if there is none. Keys must not contain dots or brackets. */
+function valueAt(object: unknown, path: string): unknown {
+  let value = object;
+  for (const key of path.split(/[.[\]]+/).filter((part) => part !== "")) {
+    if (Array.isArray(value)) value = /^\d{1,6}$/.test(key) ? (value[Number(key)] as unknown) : undefined;
+    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  return value;
+}
