@@ -10,7 +10,8 @@ import { verbs } from "./verbs.ts";
 describe("switchyard", () => {
   it.each([
     { argv: [], says: "Usage: switchyard VERB" },
-    { argv: ["rander"], says: 'unknown verb "rander"; verbs are render, validate, plan' },
+    { argv: ["rander"], says: 'unknown verb "rander"; did you mean render?' },
+    { argv: ["paint"], says: 'unknown verb "paint"; verbs are render, validate, plan' },
     { argv: ["render", "--colour"], says: 'Unknown option "--colour"' },
     { argv: ["render", "-o", "xml"], says: '--output must be one of yaml, json, text, not "xml"' },
     {
@@ -23,10 +24,11 @@ describe("switchyard", () => {
     { argv: ["plan", "-f", "-", "--context", "lab"], says: "-f cannot be combined with --context or --kubeconfig" },
     { argv: ["validate", "--existing", "a"], says: "no input: use -f FILE for the objects to validate" },
     { argv: ["explain"], says: "explain requires one argument, KIND[.FIELD] or NAME" },
-    { argv: ["explain", "Pod"], says: 'unknown kind "Pod"; kinds are SriovNetworkNodePolicy' },
+    { argv: ["explain", "Pod"], says: 'unknown name "Pod"; names with it are ' },
+    { argv: ["explain", "Widget"], says: 'unknown kind "Widget"; kinds are SriovNetworkNodePolicy' },
     { argv: ["explain", "SriovNetwork.spec.__proto__"], says: 'SriovNetwork.spec has no field "__proto__"' },
     { argv: ["eve-bridge"], says: 'eve-bridge requires one argument, "doctor"' },
-    { argv: ["completion", "tcsh"], says: "completion requires one argument, one of bash, zsh, fish" },
+    { argv: ["completion", "tcsh"], says: "completion requires one argument, one of bash, zsh, fish, kubectl" },
   ])("reports wrong usage: $argv", async ({ argv, says }) => {
     const { code, out, err } = await runCli(argv);
     expect({ code, out }).toEqual({ code: 64, out: "" });
@@ -43,10 +45,17 @@ describe("switchyard", () => {
     },
   );
 
-  it.each(["bash", "zsh", "fish"])("completes every verb and its flags in %s", async (shell) => {
+  it.each(["bash", "zsh", "fish", "kubectl"])("completes every verb and its flags in %s", async (shell) => {
     const { out } = await runCli(["completion", shell]);
     for (const { name } of verbs) expect(out).toContain(name);
     for (const flag of ["detailed-exitcode", "resource-prefix", "existing"]) expect(out).toContain(flag);
+  });
+
+  it("suggests the verb that was meant", async () => {
+    expect(await runCli(["docto"])).toMatchObject({
+      code: 64,
+      err: 'switchyard: unknown verb "docto"; did you mean doctor?\n',
+    });
   });
 
   it("explains a field from its CRD", async () => {
@@ -94,7 +103,7 @@ describe("the input", () => {
       expect(err.replaceAll(folder, "F").split("\n")).toEqual([
         expect.stringMatching(/^F\/a\.yaml:\d+:\d+: /),
         "F/b.yml:1: not a Kubernetes object: apiVersion and kind are required",
-        "F/none.yaml: cannot be read: ENOENT",
+        "F/none.yaml: no such file or directory (ENOENT)",
         "ignored: 1 Secret",
         "",
       ]);

@@ -246,14 +246,17 @@ export const verbs: readonly Verb[] = [
   {
     name: "completion",
     summary: "Print a completion script for a shell.",
-    operands: "bash|zsh|fish",
-    about: [],
+    operands: "bash|zsh|fish|kubectl",
+    about: [
+      "The scripts complete verbs, flags and their values. Names of contexts, nodes, namespaces, policies and resources come from kubectl. With kubectl as argument it prints the program kubectl_complete-switchyard, by which kubectl completes its plugin.",
+    ],
     examples: [
       "source <(switchyard completion bash)",
+      "switchyard completion kubectl > ~/.local/bin/kubectl_complete-switchyard",
       "switchyard completion fish > ~/.config/fish/completions/switchyard.fish",
     ],
     flags: [],
-    operandChoices: ["bash", "zsh", "fish"],
+    operandChoices: ["bash", "zsh", "fish", "kubectl"],
     load: async () => (await import("./verbs/completion.ts")).completion,
   },
 ];

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `switchyard completion SHELL` prints a completion script that is made from the table of verbs. */
+/**
+ * `switchyard completion SHELL` prints a completion script that is made from the table of verbs. The values of some flags are names
+ * of a kubeconfig or a cluster, which the scripts ask kubectl for.
+ */
 import { flagSpecs, type FlagSpec } from "../flags.ts";
 import { CliError, exitCodes } from "../terminal.ts";
 import type { RunVerb, Verb } from "../verb.ts";
 
 /**
- * completionScripts generates completion scripts for shells, with verbs, their flags, and values of flags.
- * Keyed by shell.
+ * completionScripts generates completion scripts for shells, with verbs, their flags, and values of flags. Keyed by shell; "kubectl"
+ * is the program kubectl_complete-switchyard, which kubectl asks for completions of its plugin.
  */
 const completionScripts: ReadonlyMap<string, (verbs: readonly Verb[]) => string> = new Map([
   ["bash", bash],
   ["zsh", zsh],
   ["fish", fish],
+  ["kubectl", kubectl],
 ]);
+
+/** Commands that print names for the values of flags, one a line, and nothing if there is no cluster. */
+const nameCommands: readonly { readonly flags: readonly FlagSpec[]; readonly command: string }[] = [
+  { flags: [flagSpecs.context], command: "kubectl config get-contexts -o name 2>/dev/null" },
+  { flags: [flagSpecs.node, flagSpecs.nodes], command: namesIn("nodes", ".metadata.name") },
+  { flags: [flagSpecs.namespace], command: namesIn("namespaces", ".metadata.name") },
+  { flags: [flagSpecs.policy], command: namesIn("sriovnetworknodepolicies -A", ".metadata.name") },
+  { flags: [flagSpecs.resource], command: namesIn("sriovnetworknodepolicies -A", ".spec.resourceName") },
+];
+
+function namesIn(what: string, path: string): string {
+  return `kubectl get ${what} --request-timeout=2s -o custom-columns=NAME:${path} --no-headers 2>/dev/null`;
+}
+
+/** Undefined if the values of the flag are no names of a cluster. */
+function nameCommandOf(flag: FlagSpec): string | undefined {
+  return nameCommands.find(({ flags }) => flags.includes(flag))?.command;
+}
 
 export const completion: RunVerb = async ({ operands, terminal, verbs }) => {
   const [shell = "", extra] = operands;
@@ -38,6 +60,7 @@ _switchyard() {
     return
   fi
   case $previous in
+${nameCommands.map(({ flags, command }) => `    ${[...new Set(flags.flatMap(spellings))].join("|")}) mapfile -t COMPREPLY < <(compgen -W "$(${command})" -- "$word"); return ;;`).join("\n")}
 ${[...choices].map(([flag, values]) => `    ${flag}) mapfile -t COMPREPLY < <(compgen -W "${values.join(" ")}" -- "$word"); return ;;`).join("\n")}
     ${[flagSpecs.filename, flagSpecs.existing, flagSpecs.kubeconfig].flatMap(spellings).join("|")}) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
@@ -52,8 +75,11 @@ complete -o filenames -F _switchyard switchyard
 }
 
 function zsh(verbs: readonly Verb[]): string {
-  const argument = ({ value, choices, long }: FlagSpec): string => {
+  const argument = (flag: FlagSpec): string => {
+    const { value, choices, long } = flag;
     if (value === undefined) return "";
+    const names = nameCommandOf(flag);
+    if (names !== undefined) return `:${long}:_switchyard_names "${names}"`;
     return choices === undefined ? `:${long}:_files` : `:${long}:(${choices.join(" ")})`;
   };
   const spec = (flag: FlagSpec): string =>
@@ -65,6 +91,10 @@ function zsh(verbs: readonly Verb[]): string {
     return `    ${name}) _arguments ${[...flags, "help" as const].map((flag) => spec(flagSpecs[flag])).join(" ")}${operand} ;;`;
   };
   return `#compdef switchyard
+_switchyard_names() {
+  local -a names=(\${(f)"$(eval "$1")"})
+  compadd -a names
+}
 _switchyard() {
   if ((CURRENT == 2)); then
     local -a verbs=(${verbs.map(({ name, summary }) => `'${name}:${quote(summary)}'`).join(" ")})
@@ -85,10 +115,15 @@ if [[ $funcstack[1] == _switchyard ]]; then _switchyard "$@"; else compdef _swit
 
 function fish(verbs: readonly Verb[]): string {
   const command = "complete -c switchyard";
-  const flag = (name: string, { long, short, value, choices, help }: FlagSpec): string => {
+  const of = (name: string): string => `${command} -n '__fish_seen_subcommand_from ${name}'`;
+  const flag = (name: string, spec: FlagSpec): string => {
+    const { long, short, value, choices, help } = spec;
+    const names = nameCommandOf(spec);
+    if (names !== undefined)
+      return `${of(name)}${short === undefined ? "" : ` -s ${short}`} -l ${long} -x -a '(${names})' -d '${quote(help)}'`;
     const argument = choices === undefined ? (value === undefined ? "" : " -r -F") : ` -x -a '${choices.join(" ")}'`;
     const letter = short === undefined ? "" : ` -s ${short}`;
-    return `${command} -n '__fish_seen_subcommand_from ${name}'${letter} -l ${long}${argument} -d '${quote(help)}'`;
+    return `${of(name)}${letter} -l ${long}${argument} -d '${quote(help)}'`;
   };
   const lines = verbs.flatMap(({ name, summary, flags, operandChoices = [] }) => [
     `${command} -n __fish_use_subcommand -a ${name} -d '${quote(summary)}'`,
@@ -96,6 +131,23 @@ function fish(verbs: readonly Verb[]): string {
     ...operandChoices.map((choice) => `${command} -n '__fish_seen_subcommand_from ${name}' -a ${choice}`),
   ]);
   return `# fish completion for switchyard\n${command} -f\n${lines.join("\n")}\n`;
+}
+
+/**
+ * kubectl runs kubectl_complete-switchyard with the words after the plugin's name, the last of which is the one to complete. It prints
+ * completions, one a line, then a directive: ":4" for no names of files, ":0" for them.
+ */
+function kubectl(verbs: readonly Verb[]): string {
+  return `#!/usr/bin/env bash
+# Completion of "kubectl switchyard": save it as kubectl_complete-switchyard in the PATH, as an executable file.
+complete() { :; }
+${bash(verbs)}
+COMP_WORDS=(switchyard "$@")
+COMP_CWORD=$#
+_switchyard
+((\${#COMPREPLY[@]})) && printf '%s\\n' "\${COMPREPLY[@]}"
+echo :4
+`;
 }
 
 function wordsOf({ flags, operandChoices = [] }: Verb): readonly string[] {
