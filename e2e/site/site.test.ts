@@ -56,10 +56,37 @@ const base = "/switchyard/v0.1/";
       await using opened = await open(path, { viewport: phone });
       const tooWide: unknown = await opened.page.evaluate("document.documentElement.scrollWidth - innerWidth");
       problems.push(...opened.problems.map((problem) => `${path}: ${problem}`));
+      problems.push(...(await cutTables(opened.page)).map((cut) => `${path}: ${cut}`));
       if (tooWide !== 0) problems.push(`${path}: scrolls horizontally by ${String(tooWide)} pixels`);
     }
     expect(problems).toEqual([]);
   }, 900_000);
+
+  it.each([1280, 1440, 2560])(
+    "shows all columns of all tables at %d pixels",
+    async (width) => {
+      const problems: string[] = [];
+      for (const path of [
+        "reference/chart-values",
+        "reference/flags",
+        "reference/metrics",
+        "reference/conditions",
+        "differences",
+      ]) {
+        await using opened = await open(`${path}.html`, { viewport: { width, height: 900 } });
+        problems.push(...(await cutTables(opened.page)).map((cut) => `${path}: ${cut}`));
+      }
+      expect(problems).toEqual([]);
+    },
+    300_000,
+  );
+
+  it("has an address for each value of the chart", async () => {
+    await using opened = await open("reference/chart-values.html#operator-resourceprefix", { viewport: desktop });
+    const row = opened.page.locator("tr:target");
+    expect(await row.textContent()).toContain("operator.resourcePrefix");
+    expect(opened.problems).toEqual([]);
+  }, 300_000);
 
   it.each(["light", "dark"] as const)(
     "has readable contrasts in %s mode",
@@ -113,6 +140,16 @@ const base = "/switchyard/v0.1/";
     await opened.page.waitForURL(`${server.origin}/switchyard/v0.2/`, { timeout: 120_000, waitUntil: "commit" });
   }, 300_000);
 });
+
+/** Tables that are wider than their frame, or whose last column is not within the page. */
+async function cutTables(page: Page): Promise<readonly string[]> {
+  const found: unknown = await page.evaluate(`[...document.querySelectorAll(".vp-doc table")].flatMap((table, at) => {
+    const last = table.querySelector("tbody tr td:last-child")?.getBoundingClientRect();
+    const isCut = table.scrollWidth > table.clientWidth + 1 || (last?.right ?? 0) > innerWidth + 1;
+    return isCut ? ["table " + (at + 1) + " is cut: " + table.scrollWidth + " of " + table.clientWidth + " pixels"] : [];
+  })`);
+  return (found as readonly unknown[]).map(String);
+}
 
 async function focusedText(page: Page): Promise<string> {
   return String(await page.evaluate("document.activeElement?.textContent ?? ''")).trim();

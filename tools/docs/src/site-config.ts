@@ -9,6 +9,7 @@ import { join, relative } from "node:path";
 import type { DefaultTheme, UserConfig } from "vitepress";
 import { headingId } from "./heading-ids.ts";
 import { home } from "./home.ts";
+import { labelTables } from "./label-tables.ts";
 import { navigation, type Titled } from "./navigation.ts";
 import { pageOf, siteLink, type Workspace } from "./pages.ts";
 import { searchedText, searchOptions } from "./search.ts";
@@ -65,6 +66,9 @@ export function siteConfig(): UserConfig<SiteTheme> {
             const link = token.type === "link_open" ? token.attrGet("href") : null;
             if (link !== null) token.attrSet("href", siteLink({ from, link }, workspace));
           }
+        });
+        md.core.ruler.push("tables", ({ tokens }) => {
+          labelTables(tokens);
         });
         // Vue would evaluate {{ }}, which stands for Prometheus' templates in our texts.
         for (const kind of ["text", "code_inline"] as const) {

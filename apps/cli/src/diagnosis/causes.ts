@@ -116,7 +116,7 @@ function nodesOf({ object, nodes }: DetectedFinding): readonly string[] {
 }
 
 /** Whether the object is a node or the state of one. */
-export function isOfNode({ kind }: ObjectRef): boolean {
+function isOfNode({ kind }: ObjectRef): boolean {
   return kind === "Node" || kind === "SriovNetworkNodeState" || kind === "AfxdpNetworkNodeState";
 }
 
