@@ -3,7 +3,7 @@
  * The kernel, its XDP programs and AF_XDP sockets, gRPC and Unix sockets are real; the kubelet is a fake that speaks the real protocols.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -245,6 +245,31 @@ const resource = "afxdp/intel";
       expect(seen).not.toContain(pinned);
       seen.push(pinned);
       if (count === 1) rmSync(`${namespace.root}/mnt/v0/xsks_map`);
+    }
+  });
+
+  it("leaves a container that still has the directory of an earlier allocation no socket and no connection", async () => {
+    await offer(pool({ hasPinnedMap: true }));
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0"]);
+    kubelet.pods = [podWith("app", "v0")];
+    const path = join(directory, "sockets", "v0");
+    using connected = connectMapClient(join(path, "afxdp.sock"));
+    expect(await connected.ask("/connect,app")).toBe("/host_ok");
+    // As a mount does, the descriptor keeps the directory.
+    const mount = openSync(path, "r");
+    const mounted = `/proc/self/fd/${mount}`;
+    try {
+      expect(readdirSync(mounted).sort()).toEqual(["afxdp.sock", "xsks_map"]);
+      await kubelet.allocate(resource, ["v0"]);
+      expect(readdirSync(mounted)).toEqual([]);
+      expect(() => connectMapClient(`${mounted}/afxdp.sock`)).toThrow("errno 2");
+      expect(await connected.ask("/xsk_map_fd,v0")).toBe("");
+      using next = connectMapClient(join(path, "afxdp.sock"));
+      expect(await next.ask("/connect,app")).toBe("/host_ok");
+      expect(readdirSync(path).sort()).toEqual(["afxdp.sock", "xsks_map"]);
+    } finally {
+      closeSync(mount);
     }
   });
 

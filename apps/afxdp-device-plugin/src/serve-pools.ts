@@ -130,6 +130,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       if (device === undefined) throw new Error(`device ${id} is not in pool ${name}`);
       names.push(device.name);
       users.allocated(device.name);
+      await sockets.renew(device.name);
       if (!needsProgram(pool)) continue;
       const prepared = await loader.prepare(forPod(device, pool));
       log.info({ pool: name, device: device.name, id, ...prepared }, "device prepared for a pod");
@@ -140,7 +141,8 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
 
   async function serveRecord(): Promise<void> {
     const offered = record.pools.flatMap((pool) => pool.devices.map(({ id, name }) => ({ id, name, pool })));
-    await sockets.set([...record.retired, ...offered].filter(({ pool }) => pool.hasSocket));
+    const served = [...record.retired, ...offered].filter(({ pool }) => pool.hasSocket);
+    await inTurn.run(() => sockets.set(served));
     await plugins.set(record.pools);
   }
 
@@ -303,7 +305,10 @@ interface Turns {
   readonly ended: () => Promise<void>;
 }
 
-/** Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for. */
+/**
+ * Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for, and no two
+ * actions replace the socket of a device.
+ */
 function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device. */
+/**
+ * createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device. The process at the other end
+ * cannot be compared with the pod that it names: the kernel hides processes of another PID namespace (SO_PEERCRED has the pid 0).
+ * Therefore each allocation of a device has a directory of its own. A container that still runs after its pod has lost the device has
+ * mounted the directory of the earlier allocation, in which there is no socket any more.
+ */
 import { chmod, chown, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
@@ -22,9 +27,12 @@ export interface MapSocketsOptions {
   readonly ended: (pool: string, result: SessionResult | "too-many") => void;
 }
 
+/** Its functions are called one after the other. */
 export interface MapSockets extends Disposable {
   /** Serves the sockets of these devices and no others. Sockets that do not change keep their connections. */
   set(sockets: readonly MapSocket[]): Promise<void>;
+  /** Replaces the directory and the socket of a device, if it has one, and ends its connections. To be called for each allocation. */
+  renew(device: string): Promise<void>;
 }
 
 /** The socket of one device. */
@@ -88,23 +96,33 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
     return server;
   }
 
+  async function serveAll(sockets: readonly MapSocket[]): Promise<void> {
+    present = sockets;
+    const wanted = new Map(sockets.map((one) => [one.name, { ...one, settings: JSON.stringify([one.id, one.pool]) }]));
+    for (const [device, { settings, server }] of open) {
+      if (wanted.get(device)?.settings === settings) continue;
+      server[Symbol.dispose]();
+      open.delete(device);
+      if (!wanted.has(device)) await removeDirectory(device);
+    }
+    for (const [device, socket] of wanted) {
+      if (!open.has(device)) open.set(device, { settings: socket.settings, server: await serve(socket) });
+    }
+  }
+
+  function removeDirectory(device: string): Promise<void> {
+    return rm(socketDirectory({ sockets: directory }, device), { recursive: true, force: true });
+  }
+
   return {
-    async set(sockets) {
-      present = sockets;
-      const wanted = new Map(
-        sockets.map((one) => [one.name, { ...one, settings: JSON.stringify([one.id, one.pool]) }]),
-      );
-      for (const [device, { settings, server }] of open) {
-        if (wanted.get(device)?.settings === settings) continue;
-        server[Symbol.dispose]();
-        open.delete(device);
-        if (!wanted.has(device)) {
-          await rm(socketDirectory({ sockets: directory }, device), { recursive: true, force: true });
-        }
-      }
-      for (const [device, socket] of wanted) {
-        if (!open.has(device)) open.set(device, { settings: socket.settings, server: await serve(socket) });
-      }
+    set: serveAll,
+    async renew(device) {
+      const served = open.get(device);
+      if (served === undefined) return;
+      served.server[Symbol.dispose]();
+      open.delete(device);
+      await removeDirectory(device);
+      await serveAll(present);
     },
     [Symbol.dispose]() {
       for (const { server } of open.values()) server[Symbol.dispose]();
