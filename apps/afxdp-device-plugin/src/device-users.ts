@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createDeviceUsers finds out which devices pods have, or may be about to get. */
-import type { PodDevices, PodResources } from "@switchyard/kubelet";
+import { mayLackPods, type PodDevices, type PodResources } from "@switchyard/kubelet";
 import type { Logger } from "@switchyard/service";
 import { heldDevices } from "./kubelet/read-pod-devices.ts";
 import { hasDevice, type DeviceId } from "./pools/device.ts";
@@ -14,7 +14,7 @@ export interface DeviceUsersDeps {
 }
 
 export interface DeviceUsers {
-  /** Returns undefined, which is not "no pods", if the kubelet does not answer. */
+  /** Returns undefined, which is not "no pods", if the kubelet does not answer, or has just started. */
   readPods(signal: AbortSignal): Promise<readonly PodDevices[] | undefined>;
   /** The kubelet has asked for the device. It lists it as that of a pod only after it has the answer to its call. */
   allocated(name: string): void;
@@ -27,7 +27,10 @@ export function createDeviceUsers({ podResources, settlingMs, log }: DeviceUsers
   return {
     async readPods(signal) {
       try {
-        return (await podResources.listPods(signal, { isFresh: true })).pods;
+        const list = await podResources.listPods(signal, { isFresh: true });
+        if (!mayLackPods(list, { nowMs: Date.now() })) return list.pods;
+        log.info("the kubelet has just started, and may not know all pods yet");
+        return undefined;
       } catch (error) {
         if (signal.aborted) throw error;
         log.warn({ error }, "devices of pods unknown; retrying");

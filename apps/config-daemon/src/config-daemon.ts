@@ -113,6 +113,7 @@ export function runConfigDaemon(): Promise<number> {
     async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
       const { hostRoot, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
       const { maxHanging } = sizeThreadPool(maxPfs);
+      const ownPod = flags.podName === undefined ? undefined : { namespace, name: flags.podName };
       const { kubeconfig, apiServerFrom } = flags;
       const apiServer = apiServerFrom === undefined ? undefined : await readKubeletApiServer(apiServerFrom);
       if (apiServerFrom !== undefined && apiServer === undefined) {
@@ -155,7 +156,7 @@ export function runConfigDaemon(): Promise<number> {
         onFirstPass: createSaveMemory(),
         kubelet:
           flags.vfHoldersFile === undefined
-            ? openKubelet(hostRoot, flags.kubeletDirectory)
+            ? openKubelet(hostRoot, { directory: flags.kubeletDirectory, ownPod })
             : holdersFromFile(join(hostRoot, flags.vfHoldersFile)),
         systemdMode: flags.useSystemdService
           ? {

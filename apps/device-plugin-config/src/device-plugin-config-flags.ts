@@ -59,6 +59,10 @@ export const devicePluginConfigFlags = {
     env: "KUBELET_DIRECTORY",
     help: "Directory of the kubelet, with pod-resources. The kubelet says which pods have which devices.",
   }),
+  podName: flag(text("NAME"), {
+    env: "POD_NAME",
+    help: "Name of the pod in which this process runs. A kubelet that does not list it has just started, and does not know its pods yet.",
+  }),
   resourcePrefix: flag(text("PREFIX"), {
     default: "openshift.io",
     env: "RESOURCE_PREFIX",

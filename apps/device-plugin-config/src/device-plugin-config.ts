@@ -12,6 +12,7 @@ import {
 } from "@switchyard/api";
 import { createLinuxBoot, createLinuxSriovSysfs } from "@switchyard/host/sysfs";
 import { connect, watchObjects, watchRefusals, type Transport } from "@switchyard/kube";
+import type { PodName } from "@switchyard/kubelet";
 import { levelOfVerbosity, runService, type Logger } from "@switchyard/service";
 import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
@@ -92,12 +93,16 @@ async function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
           published: () => published.read() ?? new Map(),
           resourcePrefix: options.resourcePrefix,
           offered: () => readOfferedVfs(options.configFile),
-          readHolders: kubeletHolders(options.kubeletDirectory),
+          readHolders: kubeletHolders(options.kubeletDirectory, ownPodOf(options)),
         }),
         readUnregistered: createRegistration(options.kubeletDirectory),
         host: { sriov: createLinuxSriovSysfs(hostRoot), boot: createLinuxBoot(hostRoot) },
       }),
   });
+}
+
+function ownPodOf({ podName, namespace }: ConfigurePluginOptions): PodName | undefined {
+  return podName === undefined ? undefined : { namespace, name: podName };
 }
 
 /**

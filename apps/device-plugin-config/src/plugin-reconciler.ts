@@ -28,7 +28,7 @@ import { endPlugin } from "./end-plugin.ts";
 import { isDaemonBusy } from "./changing-vfs.ts";
 import { pluginConfig, readKernelVfs, type PluginConfig } from "./plugin-config.ts";
 import type { ReadUnregistered } from "./registered-resources.ts";
-import type { Withholding } from "./withheld-vfs.ts";
+import type { ReportedHolders, Withholding } from "./withheld-vfs.ts";
 import { activateConfig, writeForStart } from "./config-file.ts";
 
 export interface PluginReconcilerDeps {
@@ -97,7 +97,11 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     // another boot id, or with none, as upstream's daemon writes it, therefore withdraws no VF.
     const isThisBoot = isConfigured || (!flags.wait && flags.blockUntilConfigured);
     const options = { kernel, block: flags.blockUntilConfigured, isThisBoot };
-    const { withheld, afterMs } = await withholding.check(advertise(state, options).rendered.config, signal);
+    const { withheld, afterMs } = await withholding.check(
+      advertise(state, options).rendered.config,
+      reportedHolders(status),
+      signal,
+    );
     const advertised = advertise(state, { ...options, withheld });
     const config = pluginConfig(advertised.rendered.config, kernel);
     let condition = conditionOf(advertised);
@@ -156,4 +160,11 @@ async function writeCondition(
 function canStart(state: SriovNetworkNodeState, { rendered, pending }: Advertised): boolean {
   if ((rendered.config.resourceList ?? []).length === 0 || isDaemonBusy(state)) return false;
   return !pending.some(({ cause }) => cause === "stale");
+}
+
+function reportedHolders({ interfaces = [] }: SriovNetworkNodeStateStatus): ReportedHolders {
+  const vfs = interfaces.flatMap(({ Vfs = [] }) => Vfs);
+  return new Map(
+    vfs.flatMap(({ pciAddress, holder }) => (holder === undefined ? [] : [[pciAddress, holder] as const])),
+  );
 }

@@ -3,10 +3,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
-import type { PodDevices } from "@switchyard/kubelet";
+import type { PodDevices, PodName } from "@switchyard/kubelet";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
 import { createLogger } from "@switchyard/service";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -44,8 +44,22 @@ function pod(name: string, resourceName: string, ...ids: readonly (string | unde
 
 const allRegistered: ReadUnregistered = () => Promise.resolve(undefined);
 
+interface ProcessOptions {
+  readonly wait?: boolean;
+  readonly block?: boolean;
+  readonly kubeletDirectory?: string;
+  readonly readUnregistered?: ReadUnregistered;
+  readonly ownPod?: PodName;
+}
+
 /** One process of the sidecar, or of the init container, whose state of the node can be set. */
-function process({ wait = false, block = true, kubeletDirectory = directory, readUnregistered = allRegistered } = {}) {
+function process({
+  wait = false,
+  block = true,
+  kubeletDirectory = directory,
+  readUnregistered = allRegistered,
+  ownPod,
+}: ProcessOptions = {}) {
   const configFile = join(directory, "config/config.json");
   const sidecar = {
     state: lab,
@@ -80,7 +94,7 @@ function process({ wait = false, block = true, kubeletDirectory = directory, rea
     withholding: createWithholding({
       resourcePrefix: "openshift.io",
       offered: () => readOfferedVfs(configFile),
-      readHolders: kubeletHolders(kubeletDirectory),
+      readHolders: kubeletHolders(kubeletDirectory, ownPod),
       published: () => sidecar.published,
     }),
     state: () => sidecar.state,
@@ -187,6 +201,67 @@ describe("VFs", () => {
     expect(await sidecar.run()).toBeUndefined();
     expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
     expect(sidecar.condition?.status).toBe("True");
+  });
+});
+
+describe("VFs that the plugin offers while a pod has them by a second device plugin", () => {
+  const holder = { namespace: "default", name: "other", via: "device-plugin", resource: "intel.com/nic" } as const;
+  const shown: SriovNetworkNodeState = {
+    ...lab,
+    status: {
+      ...lab.status,
+      interfaces: (lab.status?.interfaces ?? []).map((nic) => ({
+        ...nic,
+        Vfs: (nic.Vfs ?? []).map((vf) =>
+          vf.pciAddress === vf2 ? { ...vf, holder: { ...holder, since: "2026-11-28T10:00:00Z" } } : vf,
+        ),
+      })),
+    },
+  };
+
+  it.each([true, false])(
+    "are withheld once the node state shows it, until the pod ends (kubelet answers: %s)",
+    async (ok) => {
+      const sidecar = process();
+      for (let nth = 1; nth <= 2; nth++) await sidecar.run();
+      kubelet.pods = ok ? [pod("other", "intel.com/nic", vf2)] : undefined;
+      sidecar.state = shown;
+      expect(await sidecar.run()).toBe(10_000);
+      expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf3] });
+      expect(sidecar.condition?.message).toContain("until pods that have it end: default/other (intel.com/nic)");
+      kubelet.pods = [];
+      await sidecar.run(); // the node state may be late
+      expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
+    },
+  );
+});
+
+describe("a kubelet that has just started", () => {
+  const ownPod = { namespace: "sriov", name: "plugin" };
+  const plugin = { ...ownPod, containers: [] };
+  const sockets = (ageMs: number) =>
+    utimes(join(directory, "pod-resources/kubelet.sock"), Date.now() / 1_000, (Date.now() - ageMs) / 1_000);
+
+  it("does not make VFs free whose pods it does not list yet", async () => {
+    const sidecar = process({ ownPod });
+    kubelet.pods = [plugin, pod("app1", "openshift.io/lab", vf0, vf2)];
+    for (let nth = 1; nth <= 2; nth++) await sidecar.run();
+    sidecar.state = lab2;
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab2: [vf1, vf3] });
+    // The API server is away, so the kubelet lists no pods for an hour.
+    kubelet.pods = [];
+    expect(await sidecar.run()).toBe(2_000);
+    expect(await sidecar.offered()).toEqual({ lab2: [vf1, vf3] });
+    expect(sidecar.condition?.message).toMatch(/the kubelet does not say which pods have VFs: it has just started/);
+    // The own pod can be one of the first that it takes over.
+    await sockets(5_000);
+    kubelet.pods = [plugin];
+    expect(await sidecar.run()).toBe(2_000);
+    expect(await sidecar.offered()).toEqual({ lab2: [vf1, vf3] });
+    await sockets(15_000);
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf1, vf2, vf3] });
   });
 });
 

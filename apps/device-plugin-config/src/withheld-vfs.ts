@@ -5,11 +5,12 @@
  * kubelet counts the devices of each resource alone (pkg/kubelet/cm/devicemanager, 1.36). A new resourceName or another
  * split of a PF moves a VF to another resource. Then the kubelet would give the VF of a running pod to a second one.
  *
- * The kubelet is asked only about VFs that the plugin does not offer under this resource already, so on most nodes it is never
- * asked, and gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.
+ * The kubelet is asked only about VFs that the plugin does not offer under this resource already, and about those that the node state
+ * shows with a pod of another resource, which a second device plugin or a driver has given to it. So on most nodes it is never asked, and
+ * gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.
  */
 import type { Result } from "@switchyard/api";
-import type { DeviceHolder } from "@switchyard/kubelet";
+import type { DeviceHolder, PodName } from "@switchyard/kubelet";
 import type { DevicePluginConfig } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
 import { stat } from "node:fs/promises";
@@ -24,10 +25,14 @@ export type Withheld =
 /** By the PCI address of the VF. */
 export type WithheldVfs = ReadonlyMap<string, Withheld>;
 
-/** The pods that have devices, by the id of the device; undefined if the kubelet cannot be asked here at all. */
-export type ReadHolders = (
-  signal: AbortSignal,
-) => Promise<Result<ReadonlyMap<string, readonly DeviceHolder[]>, string> | undefined>;
+/** The pods that have devices, by the id of the device, and whether a device without a pod may have one nevertheless. */
+export interface DeviceHolders {
+  readonly byId: ReadonlyMap<string, readonly DeviceHolder[]>;
+  readonly isNewKubelet: boolean;
+}
+
+/** Returns undefined if the kubelet cannot be asked here at all. */
+export type ReadHolders = (signal: AbortSignal) => Promise<Result<DeviceHolders, string> | undefined>;
 
 export interface WithholdingDeps {
   /** Prefix of the resources, without the slash. */
@@ -39,16 +44,25 @@ export interface WithholdingDeps {
   readonly published: () => PublishedVfs;
 }
 
+/** The pods that have VFs, as the node state shows them, by the PCI address of the VF. */
+export type ReportedHolders = ReadonlyMap<string, DeviceHolder>;
+
 export interface Withholding {
   /** `config` is what would be offered. `afterMs` is set if something has to be checked again without an event. */
   check(
     config: DevicePluginConfig,
+    reported: ReportedHolders,
     signal: AbortSignal,
   ): Promise<{ readonly withheld: WithheldVfs; readonly afterMs: number | undefined }>;
 }
 
 /** The kubelet sends no event when a pod ends. */
 const heldRetryMs = 10_000;
+
+/** A kubelet that has just started knows its pods within seconds, and pods wait for their devices meanwhile. */
+const startingRetryMs = 2_000;
+
+const startingKubelet = "it has just started, and may not know all pods yet";
 
 /** Until the plugin has restarted, the kubelet can give a VF to a pod under the old name. */
 const secondLookMs = 5_000;
@@ -59,7 +73,7 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
   let recent: ReadonlySet<string> = new Set();
 
   return {
-    async check(config, signal) {
+    async check(config, reported, signal) {
       const before = await offered();
       const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
       const published = deps.published();
@@ -69,39 +83,49 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
         if (drivers !== undefined) withheld.set(address, { drivers });
         return drivers === undefined;
       });
-      const toCheck = wanted.filter((vf) => !isOffered(vf) || recent.has(keyOf(vf)));
+      const ownName = ({ resourceName }: OfferedVf) => `${resourcePrefix}/${resourceName}`;
+      const reportedElsewhere = (vf: OfferedVf): readonly DeviceHolder[] => {
+        const holder = reported.get(vf.address);
+        return holder === undefined || holder.resource === ownName(vf) ? [] : [holder];
+      };
+      const toCheck = wanted.filter(
+        (vf) => !isOffered(vf) || recent.has(keyOf(vf)) || reportedElsewhere(vf).length > 0,
+      );
       if (toCheck.length === 0) return { withheld, afterMs: undefined };
 
       const answer = await readHolders(signal);
       if (answer === undefined) return { withheld, afterMs: undefined };
+      const isStarting = answer.ok && answer.value.isNewKubelet;
+      const unknown = answer.ok ? (isStarting ? startingKubelet : undefined) : answer.error;
       const publishedCount = withheld.size;
       for (const vf of toCheck) {
-        if (!answer.ok) {
-          if (!isOffered(vf)) withheld.set(vf.address, { error: answer.error });
-          continue;
-        }
-        const own = `${resourcePrefix}/${vf.resourceName}`;
-        const holders = (answer.value.get(vf.address) ?? []).filter(({ resource }) => resource !== own);
+        const known = answer.ok ? (answer.value.byId.get(vf.address) ?? []) : [];
+        const elsewhere = known.filter(({ resource }) => resource !== ownName(vf));
+        const holders = unknown !== undefined && known.length === 0 ? reportedElsewhere(vf) : elsewhere;
         if (holders.length > 0) withheld.set(vf.address, { holders });
+        else if (unknown !== undefined && known.length === 0 && !isOffered(vf)) {
+          withheld.set(vf.address, { error: unknown });
+        }
       }
-      if (answer.ok) {
+      if (unknown === undefined) {
         const added = toCheck.filter((vf) => !isOffered(vf) && !withheld.has(vf.address));
         recent = new Set(added.map(keyOf));
       }
       const again = recent.size > 0 ? secondLookMs : undefined;
-      return { withheld, afterMs: withheld.size > publishedCount ? heldRetryMs : again };
+      const retryMs = isStarting ? startingRetryMs : heldRetryMs;
+      return { withheld, afterMs: withheld.size > publishedCount ? retryMs : again };
     },
   };
 }
 
-/** Asks the kubelet whose directory this is: /var/lib/kubelet. */
-export function kubeletHolders(kubeletDirectory: string): ReadHolders {
+/** Asks the kubelet whose directory this is: /var/lib/kubelet. `ownPod` is the pod of this process, if it is known. */
+export function kubeletHolders(kubeletDirectory: string, ownPod?: PodName): ReadHolders {
   const directory = join(kubeletDirectory, "pod-resources");
   let holders: HoldersAt | undefined;
   return async (signal) => {
     if (!(await exists(directory))) return undefined; // a pod that does not mount it, such as one of an older release
     const { holdersAt } = await import("./read-holders.ts");
-    holders ??= holdersAt(join(directory, "kubelet.sock"));
+    holders ??= holdersAt(join(directory, "kubelet.sock"), ownPod);
     return holders(signal);
   };
 }

@@ -28,7 +28,7 @@ export function readHolders(status: SriovNetworkNodeStateStatus): NodeHolders | 
       const holder = holderOf(status, vf);
       if (holder === "unknown" || !(vf.vfID >= 0 && vf.vfID <= lastVf)) return undefined;
       if (holder === "free") continue;
-      const name = `${holder.namespace}/${holder.name}`;
+      const name = `${holder.namespace}/${holder.name} ${holder.uid ?? ""}`;
       const number = numbers.get(name) ?? numbers.size + 1;
       numbers.set(name, number);
       pods[vf.vfID] = number;

@@ -1086,6 +1086,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "string",
                             "maxLength": 253
                           },
+                          "uid": {
+                            "description": "Uid of the pod, as the kubelet's files on the node say it; absent if they do not. That of a static pod is the value of the annotation kubernetes.io/config.mirror of its mirror pod.",
+                            "type": "string",
+                            "maxLength": 36
+                          },
                           "via": {
                             "description": "How the pod got the VF: by a device plugin (device-plugin) or by a ResourceClaim (dra). Known values: device-plugin, dra.",
                             "type": "string"

@@ -26,11 +26,20 @@ export {
 } from "./pod-resources.ts";
 export {
   kubeletError,
-  readDeviceHolders,
   readHeldDevices,
   readOfferedDevices,
   type DeviceHolder,
   type DevicesByResource,
 } from "./read-devices.ts";
+export {
+  createHoldersReader,
+  mayLackPods,
+  podKey,
+  type HoldersReader,
+  type HoldersReaderOptions,
+  type KnownHolders,
+  type PodName,
+} from "./holders-reader.ts";
+export { createPodUids, type HoldersById, type PodUids } from "./pod-uids.ts";
 export { MessageWriter, readMessage, type MessageReader } from "./protobuf/protobuf.ts";
 export { identityOf, watchSockets, type SocketWatch } from "./watch-sockets.ts";

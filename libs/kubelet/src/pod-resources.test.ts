@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPodResources } from "./pod-resources.ts";
-import { readDeviceHolders } from "./read-devices.ts";
+import { holdersIn } from "./read-devices.ts";
 import { startFakeKubelet, type FakeKubelet } from "./testing/fake-kubelet.ts";
 
 let directory: string;
@@ -97,7 +97,7 @@ describe("createPodResources", () => {
   });
 });
 
-describe("readDeviceHolders", () => {
+describe("holdersIn", () => {
   it("names the pods of device plugins and of claims whose devices are named by PCI addresses", async () => {
     const claimed = [
       { claim: "nic", driver: "sriovnetwork.k8snetworkplumbingwg.io", pool: "worker-1", device: "0000-3b-02-1" },
@@ -111,7 +111,7 @@ describe("readDeviceHolders", () => {
     ];
     kubelet.pods = [{ ...web, containers }];
     const { reader } = readerWithClock();
-    expect([...(await readDeviceHolders(reader, never))]).toEqual([
+    expect([...holdersIn((await reader.listPods(never)).pods)]).toEqual([
       ["0000:3b:02.0", [{ ...web, via: "device-plugin", resource: "openshift.io/lab" }]],
       ["0000:3b:02.1", [{ ...web, via: "dra", resource: "sriovnetwork.k8snetworkplumbingwg.io" }]],
       ["0000:3b:02.2", [{ ...web, via: "dra", resource: "dra.net" }]],

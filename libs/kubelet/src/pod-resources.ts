@@ -5,6 +5,8 @@
  * one call of each kind runs at a time, and calls begin at least `spacingMs` apart.
  * Usage: `const { pods, atMs } = await createPodResources({ path }).listPods(signal);`
  */
+import { isErrno } from "@switchyard/service";
+import { stat } from "node:fs/promises";
 import { callGrpc } from "./grpc/grpc.ts";
 import {
   allocatableResourcesMethod,
@@ -17,6 +19,8 @@ import {
 export interface PodList {
   /** Pods that were admitted and have not ended, with their devices. */
   readonly pods: readonly PodDevices[];
+  /** When the kubelet created its socket, as a wall clock says it; undefined if it has just ended. */
+  readonly kubeletStartedMs: number | undefined;
   /** When the call began, by the clock of the reader. Everything that happened before is in the answer. */
   readonly atMs: number;
 }
@@ -46,6 +50,8 @@ export interface ReadOptions {
 export interface PodResourcesOptions {
   /** kubelet/pod-resources/kubelet.sock. */
   readonly path: string;
+  /** Limit for one call; 10 s by default. */
+  readonly timeoutMs?: number;
   /** Monotonic time; that of the process by default. */
   readonly nowMs?: () => number;
   /** Calls `run` once after `delayMs`; a timer of the process by default. */
@@ -55,10 +61,11 @@ export interface PodResourcesOptions {
 /** Time between the beginnings of two calls. Four calls per second are a twenty-fifth of what the kubelet allows. */
 const spacingMs = 250;
 
-const timeoutMs = 10_000;
+const defaultTimeoutMs = 10_000;
 
 export function createPodResources({
   path,
+  timeoutMs = defaultTimeoutMs,
   nowMs = monotonicMs,
   after = afterTimer,
 }: PodResourcesOptions): PodResources {
@@ -69,7 +76,7 @@ export function createPodResources({
   return {
     async listPods(until, options) {
       const { value, atMs } = await pods(until, options);
-      return { pods: value, atMs };
+      return { pods: value, atMs, kubeletStartedMs: await startOf(path) };
     },
     async listOffered(until, options) {
       const { value, atMs } = await offered(until, options);
@@ -140,6 +147,15 @@ function withSignal<Value>(answer: Promise<Value>, signal: AbortSignal): Promise
       signal.removeEventListener("abort", stop);
     });
   });
+}
+
+async function startOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isErrno(error)) return undefined;
+    throw error;
+  }
 }
 
 function monotonicMs(): number {

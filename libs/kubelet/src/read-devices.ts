@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readOfferedDevices, readHeldDevices and readDeviceHolders read from the kubelet which devices it can give to pods, and which devices
- * pods have.
+ * readOfferedDevices and readHeldDevices read from the kubelet which devices it can give to pods, and which devices pods have. holdersIn()
+ * says which pods these are.
  * Usage: `const held = await readHeldDevices("afxdp", createPodResources({ path }), signal);`
  */
-import type { ContainerDevices, ResourceDevices } from "./pod-resources-messages.ts";
+import type { ContainerDevices, PodDevices, ResourceDevices } from "./pod-resources-messages.ts";
 import type { PodResources, ReadOptions } from "./pod-resources.ts";
 
 /** Full name of a resource, such as "afxdp/fast" -> ids of its devices. */
@@ -39,6 +39,8 @@ export interface DeviceHolder {
   readonly namespace: string;
   /** Name of the pod. */
   readonly name: string;
+  /** Uid of the pod, as the kubelet knows it: that of a static pod is not the uid of its mirror pod. Absent if it is not certain. */
+  readonly uid?: string;
   readonly via: "device-plugin" | "dra";
   /** Full name of the resource, or of the driver of a ResourceClaim. */
   readonly resource: string;
@@ -46,15 +48,11 @@ export interface DeviceHolder {
 
 /**
  * Returns the holders of all devices that pods have, by the id of the device. A device of a ResourceClaim counts if its name contains a
- * PCI address, which is its id then. As PodResources.listPods().
+ * PCI address, which is its id then. Pure.
  */
-export async function readDeviceHolders(
-  kubelet: Pick<PodResources, "listPods">,
-  signal: AbortSignal,
-  options?: ReadOptions,
-): Promise<ReadonlyMap<string, readonly DeviceHolder[]>> {
+export function holdersIn(pods: readonly PodDevices[]): ReadonlyMap<string, readonly DeviceHolder[]> {
   const holders = new Map<string, DeviceHolder[]>();
-  for (const { name, namespace, containers } of (await kubelet.listPods(signal, options)).pods) {
+  for (const { name, namespace, containers } of pods) {
     for (const { id, via, resource } of containers.flatMap(devicesOf)) {
       const known = holders.get(id) ?? [];
       // The containers of a pod can share a device.
@@ -87,7 +85,7 @@ function devicesOf({ devices, claimed = [] }: ContainerDevices): readonly HeldDe
  * Drivers for NICs name devices by their PCI addresses, with dashes: "0000-08-00-1" (dra-driver-sriov), "pci-0000-08-00-1" (DRANET).
  * Names of devices are DNS labels.
  */
-function addressIn(device: string): string | undefined {
+export function addressIn(device: string): string | undefined {
   const [, domain, bus, slot, fn] = /(?:^|-)([0-9a-f]{4})-([0-9a-f]{2})-([0-9a-f]{2})-([0-7])$/.exec(device) ?? [];
   return fn === undefined ? undefined : `${domain ?? ""}:${bus ?? ""}:${slot ?? ""}.${fn}`;
 }

@@ -26,6 +26,9 @@ describe("holdersFromFile", () => {
     const held = await kubelet.readHolders(never);
     const both = ["app-0", "app-1"].map((name) => ({ ...holder, name, via: "device-plugin" }));
     expect(held).toEqual(ok({ byId: new Map([[entry.device, both]]), isNewKubelet: false }));
+    await writeFile(path, JSON.stringify({ holders: [{ ...entry, uid: "one" }] }));
+    const withUid = new Map([[entry.device, [{ ...holder, uid: "one", via: "device-plugin" }]]]);
+    expect(await kubelet.readHolders(never)).toEqual(ok({ byId: withUid, isNewKubelet: false }));
     await writeFile(path, '{"holders":[]}');
     expect(await kubelet.readHolders(never)).toEqual(ok({ byId: new Map(), isNewKubelet: false }));
     expect(await kubelet.readOffered(never)).toEqual(ok(new Set()));

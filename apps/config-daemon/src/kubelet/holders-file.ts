@@ -5,9 +5,9 @@
  *
  *     { "holders": [{ "device": "0000:01:10.2", "namespace": "default", "name": "app-0", "resource": "openshift.io/lab" }] }
  *
- * `device` is the PCI address of the VF. A file that is missing, too large or not of this form says nothing, and then any VF may be held.
+ * `device` is the PCI address of the VF. `uid` may be added, the uid of the pod. A file that is missing, too large or not of this form says nothing, and then any VF may be held.
  */
-import { err, ok, parsePciAddress, type Result } from "@switchyard/api";
+import { defined, err, ok, parsePciAddress, type Result } from "@switchyard/api";
 import type { DeviceHolder } from "@switchyard/kubelet";
 import { isErrno } from "@switchyard/service";
 import { readFile, stat } from "node:fs/promises";
@@ -60,12 +60,13 @@ function parseHolders(path: string, text: string): Result<Holders, string> {
 
 function parseEntry(entry: unknown): { readonly device: string; readonly holder: DeviceHolder } | undefined {
   if (!isObject(entry)) return undefined;
-  const { device, namespace, name, resource } = entry;
+  const { device, namespace, name, uid, resource } = entry;
   const address = parsePciAddress(typeof device === "string" ? device : "");
   if (!address.ok || typeof namespace !== "string" || typeof name !== "string" || typeof resource !== "string") {
     return undefined;
   }
-  return { device: address.value, holder: { namespace, name, resource, via: "device-plugin" } };
+  if (uid !== undefined && typeof uid !== "string") return undefined;
+  return { device: address.value, holder: { namespace, name, ...defined({ uid }), resource, via: "device-plugin" } };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -3,6 +3,9 @@
 import type { Result } from "@switchyard/api";
 import type { DeviceHolder } from "@switchyard/kubelet";
 
+/** Why holders are not known while `isNewKubelet`. */
+export const newKubelet = "the kubelet has just started, and may not know all pods yet";
+
 export interface Kubelet {
   readonly readAfxdp: ReadKubeletDevices;
   readonly readHolders: ReadHolders;
@@ -24,10 +27,14 @@ export type ReadKubeletDevices = (signal: AbortSignal) => Promise<Result<Kubelet
 
 /** Which pods have which devices. */
 export interface HoldersAnswer {
-  /** By the id of the device, which is the PCI address of a VF. */
+  /** By the id of the device, which is the PCI address of a VF. The name of a pod is "" if it is not known. */
   readonly byId: ReadonlyMap<string, readonly DeviceHolder[]>;
   /** Whether the kubelet started so recently that it may not know all pods yet. */
   readonly isNewKubelet: boolean;
+  /** All pods of the node by podKey(); absent where no kubelet says it. */
+  readonly pods?: ReadonlySet<string>;
+  /** Differs between two kubelets of a node, one of which has started after the other; absent without a kubelet. */
+  readonly kubelet?: string;
 }
 
 /** As ReadKubeletDevices. For `isFresh`, the kubelet is asked after the call. */

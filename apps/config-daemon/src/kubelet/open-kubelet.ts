@@ -4,13 +4,20 @@
  * gRPC, which costs memory on each node, is loaded with the first question.
  */
 import { join } from "node:path";
+import type { PodName } from "@switchyard/kubelet";
 import { findKubeletDirectory } from "./kubelet-directory.ts";
 import type { Kubelet } from "./kubelet.ts";
 
-/** `directory` is that of the kubelet below `hostRoot`; by default it is found from the kubelet's arguments at the first question. */
-export function openKubelet(hostRoot: string, directory?: string): Kubelet {
+export interface KubeletOptions {
+  /** Directory of the kubelet below the host's root; by default it is found from the kubelet's arguments at the first question. */
+  readonly directory?: string | undefined;
+  /** The pod of this process. While the kubelet does not list it, it does not know its pods. */
+  readonly ownPod?: PodName | undefined;
+}
+
+export function openKubelet(hostRoot: string, options: KubeletOptions = {}): Kubelet {
   let opened: Promise<Kubelet> | undefined;
-  const open = (): Promise<Kubelet> => (opened ??= openAt(hostRoot, directory));
+  const open = (): Promise<Kubelet> => (opened ??= openAt(hostRoot, options));
   return {
     readAfxdp: async (signal) => (await open()).readAfxdp(signal),
     readHolders: async (signal, options) => (await open()).readHolders(signal, options),
@@ -18,7 +25,8 @@ export function openKubelet(hostRoot: string, directory?: string): Kubelet {
   };
 }
 
-async function openAt(hostRoot: string, directory: string | undefined): Promise<Kubelet> {
+async function openAt(hostRoot: string, { directory, ownPod }: KubeletOptions): Promise<Kubelet> {
   const { kubeletAt } = await import("./read-kubelet.ts");
-  return kubeletAt(join(hostRoot, directory ?? (await findKubeletDirectory(hostRoot)), "pod-resources/kubelet.sock"));
+  const kubeletDirectory = join(hostRoot, directory ?? (await findKubeletDirectory(hostRoot)));
+  return kubeletAt({ kubeletDirectory, logDirectory: join(hostRoot, "var/log/pods"), ownPod });
 }

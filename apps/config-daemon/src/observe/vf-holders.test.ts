@@ -110,6 +110,95 @@ describe("createVfHolders", () => {
     expect(second.holders).toMatchObject({ known: false, message });
   });
 
+  it("does not assert a uid that is not known for a moment, and keeps the time of the pod", async () => {
+    const web = { namespace: "apps", name: "web-0", via: "device-plugin", resource: "openshift.io/lab" } as const;
+    const seen: (string | undefined)[] = [];
+    let before: Partial<HeldInterfaces> = {};
+    for (const [nth, uid] of [undefined, "one", "one", undefined, "two"].entries()) {
+      const holders = createVfHolders({
+        readHolders: () =>
+          Promise.resolve({
+            ok: true,
+            value: {
+              byId: new Map([[vf0, [{ ...web, ...(uid !== undefined && { uid }) }]]]),
+              isNewKubelet: false,
+            },
+          }),
+        now: () => new Date(`2026-11-28T10:00:0${nth}Z`),
+        signal: never,
+      });
+      before = await holders.addTo(found, before, never);
+      const holder = before.interfaces?.[0]?.Vfs?.[0]?.holder;
+      seen.push(`${holder?.uid} ${holder?.since.slice(17, 19)}`);
+    }
+    expect(seen).toEqual(["undefined 00", "one 00", "one 00", "undefined 00", "two 00"]);
+  });
+
+  it("does not let the next pod of a name inherit the hold of the last one", async () => {
+    const web = { namespace: "apps", name: "web-0", via: "device-plugin", resource: "openshift.io/lab" } as const;
+    let uid = "one";
+    const lookAt = (before: Partial<HeldInterfaces>, at: string) =>
+      createVfHolders({
+        readHolders: () =>
+          Promise.resolve({ ok: true, value: { byId: new Map([[vf0, [{ ...web, uid }]]]), isNewKubelet: false } }),
+        now: () => new Date(at),
+        signal: never,
+      }).addTo(found, before, never);
+    const first = await lookAt({}, "2026-11-28T10:00:00Z");
+    uid = "two";
+    const second = await lookAt(first, "2026-11-28T11:00:00Z");
+    expect(second.interfaces[0]?.Vfs?.[0]?.holder).toEqual({ ...web, uid: "two", since: "2026-11-28T11:00:00Z" });
+  });
+
+  it("keeps the VFs of pods that a kubelet without its checkpoint lists without them, until they end", async () => {
+    const answer = { kubelet: "1", pods: ["apps/web-0", "apps/web-1"], held: ["web-0", "web-1"] as readonly string[] };
+    const holders = createVfHolders({
+      readHolders: () => {
+        const ids = [vf0, vf1];
+        const byId = answer.held.map((name, nth) => {
+          const holder = { namespace: "apps", name, via: "device-plugin", resource: "openshift.io/lab" } as const;
+          return [ids[nth] ?? "", [holder]] as const;
+        });
+        const { kubelet: started } = answer;
+        const value = { byId: new Map(byId), isNewKubelet: false, kubelet: started, pods: new Set(answer.pods) };
+        return Promise.resolve({ ok: true, value });
+      },
+      now: () => new Date("2026-11-28T10:00:00Z"),
+      signal: never,
+    });
+    let last: Partial<HeldInterfaces> = {};
+    const lookAgain = async () => holdersIn((last = await holders.addTo(found, last, never)) as HeldInterfaces);
+    await lookAgain();
+    // A pod that ends while the kubelet runs loses its VF, also if the kubelet still lists it.
+    answer.held = ["web-0"];
+    expect(await lookAgain()).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+    answer.held = ["web-0", "web-1"];
+    await lookAgain();
+    Object.assign(answer, { kubelet: "2", held: [], pods: ["apps/web-0"] });
+    for (const _look of [1, 2]) expect(await lookAgain()).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+    expect(last.holders).toEqual({ known: true });
+    answer.pods = [];
+    expect(await lookAgain()).toEqual(["-", "-"]);
+    answer.pods = ["apps/web-0"];
+    expect(await lookAgain()).toEqual(["-", "-"]);
+  });
+
+  it("calls nothing free while a pod whose name is not known has a VF by a claim", async () => {
+    const nameless = { namespace: "apps", name: "", uid: "one", via: "dra", resource: "dra.net" } as const;
+    const holders = createVfHolders({
+      readHolders: () =>
+        Promise.resolve({ ok: true, value: { byId: new Map([[vf1, [nameless]]]), isNewKubelet: false } }),
+      now: () => new Date("2026-11-28T10:00:00Z"),
+      signal: never,
+    });
+    const seen = await holders.addTo(found, {}, never);
+    expect(holdersIn(seen)).toEqual(["-", "-"]);
+    expect(seen.holders).toEqual({
+      known: false,
+      message: `the kubelet does not say which pod has VF ${vf1} by a claim of dra.net`,
+    });
+  });
+
   it("cuts names that are longer than the API server accepts", async () => {
     await startKubelet([pod("x".repeat(100_000), vf0)]);
     expect((await look()).interfaces[0]?.Vfs?.[0]?.holder?.name.length).toBe(253);

@@ -5,13 +5,14 @@
  * of a pod, and the kernel reports that.
  *
  * Unknown counts as held: while the kubelet does not answer, or has just started and does not know its pods yet, holders stay
- * as they were.
+ * as they were. A kubelet that has lost its checkpoint lists pods without their devices. A pod keeps its VFs until it ends, so a pod that
+ * loses them by a restart of the kubelet keeps them in the report.
  */
 import { defined, type HoldersStatus, type InterfaceStatus, type VfHolder, type VfStatus } from "@switchyard/api";
 import { sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
-import type { DeviceHolder } from "@switchyard/kubelet";
+import { podKey, type DeviceHolder } from "@switchyard/kubelet";
 import { isDeepStrictEqual } from "node:util";
-import type { HoldersAnswer, ReadHolders } from "../kubelet/kubelet.ts";
+import { newKubelet, type HoldersAnswer, type ReadHolders } from "../kubelet/kubelet.ts";
 
 export interface VfHoldersDeps {
   readonly readHolders: ReadHolders;
@@ -54,6 +55,9 @@ export function createVfHolders(deps: VfHoldersDeps): VfHolders {
   let wakePoll = (): void => undefined;
   let lastAnswer: string | undefined;
   let shown: HeldInterfaces | undefined;
+  let lastKubelet: string | undefined;
+  /** What another kubelet has said, by VF, and the present one does not. */
+  let forgotten: ReadonlyMap<string, VfHolder> = new Map();
   let lastMs = -Infinity;
 
   async function look(
@@ -66,14 +70,21 @@ export function createVfHolders(deps: VfHoldersDeps): VfHolders {
     const since = now()
       .toISOString()
       .replace(/\.\d+Z$/, "Z");
-    const unknown = unknownBecause(answer);
+    const unknown = unknownBecause(answer, found);
     if (unknown === undefined) lastAnswer = since;
     const known = new Map(
       (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map(({ pciAddress, holder }) => [pciAddress, holder])),
     );
+    if (answer.ok && unknown === undefined) {
+      const isOther = lastKubelet !== undefined && answer.value.kubelet !== lastKubelet;
+      forgotten = forgottenBy(answer.value, isOther ? known : forgotten);
+      lastKubelet = answer.value.kubelet;
+    }
     const holderOf = ({ pciAddress }: VfStatus): VfHolder | undefined => {
       const earlier = known.get(pciAddress);
-      return answer.ok ? holderIn(answer.value, pciAddress, { earlier, since }) : earlier;
+      return answer.ok
+        ? (holderIn(answer.value, pciAddress, { earlier, since }) ?? forgotten.get(pciAddress))
+        : earlier;
     };
     return {
       interfaces: found.map((pf) =>
@@ -127,27 +138,54 @@ export function createVfHolders(deps: VfHoldersDeps): VfHolders {
   };
 }
 
-/** Why the answer does not say of each VF whether a pod has it; undefined if it does. */
-function unknownBecause(answer: Awaited<ReturnType<ReadHolders>>): string | undefined {
+/** Why the answer does not say of each VF which pod has it; undefined if it does. */
+function unknownBecause(
+  answer: Awaited<ReturnType<ReadHolders>>,
+  found: readonly InterfaceStatus[],
+): string | undefined {
   if (!answer.ok) return `the kubelet does not say which pods have VFs: ${answer.error}`;
-  return answer.value.isNewKubelet ? "the kubelet has just started, and may not know all pods yet" : undefined;
+  if (answer.value.isNewKubelet) return newKubelet;
+  for (const { Vfs = [] } of found) {
+    for (const { pciAddress } of Vfs) {
+      const nameless = answer.value.byId.get(pciAddress)?.find(({ name }) => name === "");
+      if (nameless === undefined) continue;
+      return `the kubelet does not say which pod has VF ${pciAddress} by a claim of ${nameless.resource}`;
+    }
+  }
+  return undefined;
 }
 
-/** A pod keeps the time at which it was first seen. */
+/** Returns those of the holders whose pods the kubelet lists without their VFs. */
+function forgottenBy(
+  { byId, pods = new Set() }: HoldersAnswer,
+  holders: ReadonlyMap<string, VfHolder | undefined>,
+): ReadonlyMap<string, VfHolder> {
+  const kept = [...holders].flatMap(([address, holder]) =>
+    holder !== undefined && !byId.has(address) && pods.has(podKey(holder)) ? [[address, holder] as const] : [],
+  );
+  return new Map(kept);
+}
+
+/** A pod keeps the time at which it was first seen. Another pod of the same name has another uid. */
 function holderIn(
   { byId, isNewKubelet }: HoldersAnswer,
   address: string,
   { earlier, since }: { readonly earlier: VfHolder | undefined; readonly since: string },
 ): VfHolder | undefined {
   const found = byId.get(address) ?? [];
-  const [first] = found;
-  if (first === undefined) return isNewKubelet ? earlier : undefined;
+  const [first] = found.filter(({ name }) => name !== "");
+  if (first === undefined) return isNewKubelet || found.length > 0 ? earlier : undefined;
   // If several pods have the VF, the one that was seen first stays.
-  if (earlier !== undefined && found.some((holder) => isSame(holder, earlier))) return earlier;
+  const same = earlier && found.find((holder) => isSame(holder, earlier));
+  if (same !== undefined) {
+    const { uid: _uid, ...kept } = earlier;
+    return { ...kept, ...uidIn(same) };
+  }
   const { namespace, name, via, resource } = first;
   return {
     namespace: namespace.slice(0, limits.namespace),
     name: name.slice(0, limits.name),
+    ...uidIn(first),
     via,
     resource: resource.slice(0, limits.resource),
     since,
@@ -155,10 +193,16 @@ function holderIn(
 }
 
 /** As in the CRD. Kubernetes allows no longer names, but a write that the API server refuses would hide everything else. */
-const limits = { namespace: 63, name: 253, resource: 317 };
+const limits = { namespace: 63, name: 253, uid: 36, resource: 317 };
 
-function isSame(holder: DeviceHolder, { namespace, name, resource }: VfHolder): boolean {
-  return holder.namespace === namespace && holder.name === name && holder.resource === resource;
+function uidIn({ uid }: DeviceHolder): Pick<VfHolder, "uid"> {
+  return uid === undefined ? {} : { uid: uid.slice(0, limits.uid) };
+}
+
+/** A uid that is not known is that of any pod with this name. */
+function isSame(holder: DeviceHolder, { namespace, name, uid, resource }: VfHolder): boolean {
+  const isSameUid = uid === undefined || holder.uid === undefined || holder.uid === uid;
+  return isSameUid && holder.namespace === namespace && holder.name === name && holder.resource === resource;
 }
 
 function withHolder({ holder: _before, ...vf }: VfStatus, holder: VfHolder | undefined): VfStatus {

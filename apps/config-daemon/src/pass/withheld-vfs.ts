@@ -80,6 +80,9 @@ function isReported(vf: VfStatus, { byId, isNewKubelet }: HoldersAnswer, found: 
   const reported = holderOf(found, vf);
   if (isNewKubelet || reported === "unknown") return false;
   const isSame = (pod: (typeof pods)[number]): boolean =>
-    reported !== "free" && pod.name === reported.name && pod.namespace === reported.namespace;
+    reported !== "free" &&
+    pod.name === reported.name &&
+    pod.namespace === reported.namespace &&
+    (pod.uid ?? reported.uid) === (reported.uid ?? pod.uid);
   return pods.every(isSame);
 }

@@ -116,6 +116,33 @@ describe("a drain of the VFs of one PF", () => {
     expect([cluster.answerOf("a"), podNames(cluster)]).toEqual(["DrainComplete", "x1 x2 y0 y1 y2 plain x0"]);
   });
 
+  it("evicts the pod with the uid that the daemon reports, and no other of its name", async () => {
+    const cluster = await nodeWithPods();
+    cluster.podsOn.set("a", [pod("x0", { uid: "next", holdsVfs: true }), pod("plain")]);
+    cluster.requestDeviceDrain("a", { 0: "x0" }, undefined, { uids: { 0: "past" } });
+    await cluster.settle();
+    cluster.advance(1_000);
+    await cluster.settle();
+    expect([cluster.answerOf("a"), podNames(cluster)]).toEqual(["Draining", "x0 plain"]);
+    expect(cluster.condition("a", "DrainProgressing")).toMatch(
+      /apps\/x0 is deleted, but its containers still have VFs/,
+    );
+    cluster.reportHolders("a", { 0: "x0" }, { uids: { 0: "next" } });
+    await settleAndFree(cluster, {});
+    expect([cluster.answerOf("a"), podNames(cluster)]).toEqual(["DrainComplete", "plain"]);
+  });
+
+  it("knows a static pod by the uid that the kubelet has for it", async () => {
+    const cluster = await nodeWithPods();
+    cluster.podsOn.set("a", [pod("x0", { kind: "mirror", staticUid: "hash" })]);
+    cluster.requestDeviceDrain("a", { 0: "x0" }, undefined, { uids: { 0: "hash" } });
+    await cluster.settle();
+    expect([cluster.answerOf("a"), cluster.condition("a", "DrainComplete")]).toEqual([
+      "DrainComplete",
+      expect.stringMatching(/may lose their VFs: apps\/x0$/),
+    ]);
+  });
+
   it("is not complete for VFs that the daemon adds to its request at the same moment", async () => {
     const cluster = await nodeWithPods();
     cluster.requestDeviceDrain("a", { 4: "y0" });

@@ -518,6 +518,12 @@ export interface VfHolder {
    */
   readonly name: string;
   /**
+   * Uid of the pod, as the kubelet's files on the node say it; absent if they do not. That of a static pod is the value of the annotation
+   * kubernetes.io/config.mirror of its mirror pod.
+   * @maxLength 36
+   */
+  readonly uid?: string;
+  /**
    * How the pod got the VF: by a device plugin (device-plugin) or by a ResourceClaim (dra).
    * @openEnum
    */

@@ -8,6 +8,7 @@
 import {
   afxdpResourcePrefix,
   annotations,
+  defined,
   drainRequests,
   taints,
   type DrainNeed,
@@ -23,6 +24,8 @@ export interface DrainedPod {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
+  /** Uid by which the kubelet knows a static pod; absent for other pods. */
+  readonly staticUid?: string;
   /** metadata.deletionTimestamp in RFC 3339: end of the grace period. Undefined unless the pod is terminating. */
   readonly endsBy: string | undefined;
   /** Finalizers, which keep the object after its containers have ended. */
@@ -51,6 +54,7 @@ export function toDrainedPod(pod: unknown, resourcePrefix: string): DrainedPod {
     name: textAt(metadata, "name") ?? "",
     namespace: textAt(metadata, "namespace") ?? "",
     uid: textAt(metadata, "uid") ?? "",
+    ...defined({ staticUid: textAt(at(metadata, "annotations"), annotations.mirrorPod) }),
     endsBy: textAt(metadata, "deletionTimestamp"),
     finalizers: listAt(metadata, "finalizers").filter((finalizer) => typeof finalizer === "string"),
     isFinished: phase === "Succeeded" || phase === "Failed",

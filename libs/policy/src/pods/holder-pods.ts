@@ -4,6 +4,7 @@
  * predictions of the command line use the same functions. All are pure, but for `found` of selectHolderPods().
  * Usage: `const { holders } = holdersOf(status, vfs); const { leaving } = selectHolderPods(pods, holders);`
  */
+import { defined } from "@switchyard/api";
 import { hasVf, type VfSet } from "../vfs/vf-set.ts";
 import { holderOf, type HeldVfs } from "../vfs/vf-holder.ts";
 import type { DeviceSlice } from "./allocated-devices.ts";
@@ -21,6 +22,8 @@ export interface VfHolders {
 export interface VfHolderPod {
   readonly namespace: string;
   readonly name: string;
+  /** Uid of the pod, as the kubelet knows it; absent if the daemon does not know it. */
+  readonly uid?: string;
   /** When the daemon first saw the pod with a VF. A pod of the same name that comes later has another time. */
   readonly since: string;
 }
@@ -34,8 +37,8 @@ export function holdersOf(status: HeldVfs, vfs: VfSet): VfHolders {
       const holder = holderOf(status, vf);
       if (holder === "unknown") unknownVf ??= vf.pciAddress;
       else if (holder !== "free") {
-        const { namespace, name, since } = holder;
-        pods.set(`${namespace}/${name} ${since}`, { namespace, name, since });
+        const { namespace, name, uid, since } = holder;
+        pods.set(`${namespace}/${name} ${uid ?? since}`, { namespace, name, ...defined({ uid }), since });
       }
     }
   }
@@ -54,8 +57,8 @@ export interface HolderSelection extends PodSelection {
 }
 
 /**
- * The uids of the pods that were found so far, by holder. The kubelet does not report uids: a new pod of the same name, as
- * StatefulSets create them, is not the one that has the VF.
+ * The uids of the pods that were found so far, by holder, for holders without a uid: a new pod of the same name, as StatefulSets create
+ * them, is not the one that has the VF.
  */
 export type FoundHolders = Map<string, string>;
 
@@ -75,9 +78,9 @@ export function selectHolderPods(
     const name = nameOf(holder);
     const key = `${name} ${holder.since}`;
     const pod = byName.get(name);
-    const uid = found.get(key) ?? pod?.uid;
-    if (uid !== undefined) found.set(key, uid);
-    if (pod === undefined || pod.uid !== uid) gone.add(name);
+    const uid = holder.uid ?? found.get(key) ?? pod?.uid;
+    if (uid !== undefined && holder.uid === undefined) found.set(key, uid);
+    if (pod === undefined || !hasUid(pod, uid)) gone.add(name);
     else if (!pod.isFinished) selected.add(pod);
   }
   const running = [...selected];
@@ -106,6 +109,11 @@ export function hasOtherUsers({ node, pods, slices, pfs }: OtherUsers): boolean 
     pods.some(({ hasAfxdpDevices, isFinished }) => hasAfxdpDevices && !isFinished) ||
     slices.some((slice) => slice.node === node && publishesNics(slice, () => pfs))
   );
+}
+
+/** A pod of a file can have no uid. The kubelet knows a static pod by another uid than that of its mirror pod. */
+function hasUid({ uid, staticUid }: DrainedPod, wanted: string | undefined): boolean {
+  return uid === "" || uid === wanted || (staticUid !== undefined && staticUid === wanted);
 }
 
 function nameOf({ namespace, name }: Pick<DrainedPod, "namespace" | "name">): string {

@@ -7,6 +7,7 @@ import {
   afxdpNetworkNodeStates,
   afxdpOperatorConfigs,
   annotations,
+  defined,
   machineConfigPools,
   machineConfigs,
   nodes as nodeType,
@@ -68,6 +69,14 @@ export function pod(name: string, overrides: Partial<DrainedPod> = {}): DrainedP
 }
 
 export type DrainCluster = ReturnType<typeof createDrainCluster>;
+
+/** What a daemon reports about the pods that have VFs. */
+export interface ReportOptions {
+  readonly since?: string;
+  readonly isKnown?: boolean;
+  /** By the index of the VF. */
+  readonly uids?: Readonly<Record<number, string>>;
+}
 
 export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType?: "kubernetes" | "openshift" } = {}) {
   const namespace = drainNamespace;
@@ -265,22 +274,25 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       cluster.annotate(nodeType, name, { [annotations.nodeState]: request });
     },
     /** Writes a request for VFs of a PF, as the daemon does. `holders` are the names of pods by the index of their VF. */
-    requestDeviceDrain(name: string, holders: Readonly<Record<number, string>>, vfs = "0000:3b:00.0") {
-      cluster.reportHolders(name, holders);
+    requestDeviceDrain(
+      name: string,
+      holders: Readonly<Record<number, string>>,
+      vfs = "0000:3b:00.0",
+      report: { readonly uids?: Readonly<Record<number, string>> } = {},
+    ) {
+      cluster.reportHolders(name, holders, report);
       cluster.annotate(sriovNetworkNodeStates, name, { [annotations.drainVfs]: vfs });
       cluster.requestDrain(name, "Drain_Required");
     },
     /** Writes a report of the daemon about the PFs 0000:3b:00.0 and 0000:3b:00.1 with four VFs each. */
-    reportHolders(
-      name: string,
-      holders: Readonly<Record<number, string>>,
-      { since = "2026-11-20T11:00:00Z", isKnown = true } = {},
-    ) {
+    reportHolders(name: string, holders: Readonly<Record<number, string>>, options: ReportOptions = {}) {
+      const { since = "2026-11-20T11:00:00Z", isKnown = true, uids = {} } = options;
       const vf = (vfID: number, index: number) => {
         const pod = holders[index];
         const vf = { vfID, pciAddress: `0000:3b:0${2 + (index >> 2)}.${vfID}`, name: `v${index}` };
         const via = "device-plugin" as const;
-        const holder = { namespace: "apps", name: pod ?? "", via, resource: "openshift.io/fast", since };
+        const uid = defined({ uid: uids[index] });
+        const holder = { namespace: "apps", name: pod ?? "", ...uid, via, resource: "openshift.io/fast", since };
         return pod === undefined ? vf : { ...vf, holder };
       };
       const pf = (at: number) =>

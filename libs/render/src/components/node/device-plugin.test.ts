@@ -75,6 +75,7 @@ describe("the device plugin's pods", () => {
       NODE_NAME: "spec.nodeName",
       NAMESPACE: "metadata.namespace",
       CONFIG_FILE: "/etc/pcidp/config.json",
+      POD_NAME: "metadata.name",
       RESOURCE_PREFIX: "openshift.io",
     };
     expect(envOf(first)).toEqual({ ...common, WAIT: "true", BLOCK_UNTIL_CONFIGURED: "true" });

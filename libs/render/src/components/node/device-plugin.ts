@@ -122,7 +122,12 @@ function configurer(mode: "wait-for-config" | "follow-config", input: ComponentI
   return {
     name: mode,
     image: settings.images.devicePluginConfig ?? "",
-    env: [fromField("NODE_NAME", "spec.nodeName"), ownNamespace, ...fromValues(env)],
+    env: [
+      fromField("NODE_NAME", "spec.nodeName"),
+      fromField("POD_NAME", "metadata.name"),
+      ownNamespace,
+      ...fromValues(env),
+    ],
     // Both run as root, so that each can replace the file of the other.
     securityContext: { ...privileged, runAsUser: 0 },
     resources: requests("10m", "60Mi"),

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createHoldersReader asks the kubelet which pods have which devices, and says whether the kubelet knows all of them.
+ * Usage: `const { byId, isNewKubelet } = await createHoldersReader({ podResources }).read(signal);`
+ */
+import type { PodList, PodResources, ReadOptions } from "./pod-resources.ts";
+import type { HoldersById, PodUids } from "./pod-uids.ts";
+import { holdersIn } from "./read-devices.ts";
+
+export interface HoldersReaderOptions {
+  readonly podResources: Pick<PodResources, "listPods">;
+  /** The pod of this process; undefined if it is not known, or outside of a pod. */
+  readonly ownPod?: PodName | undefined;
+  /** Without it, holders have no uids. */
+  readonly podUids?: PodUids;
+  /** The wall clock; that of the process by default. */
+  readonly nowMs?: () => number;
+}
+
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What the kubelet knows about the devices of pods. */
+export interface KnownHolders {
+  readonly byId: HoldersById;
+  /** All pods that the kubelet lists, with devices or without, by podKey(). */
+  readonly pods: ReadonlySet<string>;
+  /** Differs between two kubelets of a node, one of which has started after the other. */
+  readonly kubelet: string;
+  /** Whether a device without a pod can be that of a pod nevertheless (mayLackPods()). */
+  readonly isNewKubelet: boolean;
+}
+
+export interface HoldersReader {
+  /** Rejects as PodResources.listPods(). */
+  read(signal: AbortSignal, options?: ReadOptions): Promise<KnownHolders>;
+}
+
+/** Time in which the kubelet takes over the pods that it has received: the own pod can be one of the first. */
+const takesOverMs = 10_000;
+
+/** Time in which a kubelet has received its pods, for a process that does not see by its own pod whether it has. */
+const startsWithinMs = 30_000;
+
+export function createHoldersReader(options: HoldersReaderOptions): HoldersReader {
+  const { podResources, ownPod, podUids, nowMs } = options;
+  return {
+    async read(signal, readOptions) {
+      const list = await podResources.listPods(signal, readOptions);
+      const byId = holdersIn(list.pods);
+      return {
+        byId: podUids === undefined ? byId : await podUids.addTo(byId),
+        pods: new Set(list.pods.map(podKey)),
+        kubelet: String(list.kubeletStartedMs),
+        isNewKubelet: mayLackPods(list, { ownPod, nowMs: nowMs?.() ?? Date.now() }),
+      };
+    },
+  };
+}
+
+/**
+ * Reports whether the kubelet may not have received all pods from the API server yet. It serves pod resources before, and lists no pods
+ * until then (pkg/kubelet, 1.36), which can last as long as the API server is away. `nowMs` is that of a wall clock. Pure.
+ */
+export function mayLackPods(
+  { pods, kubeletStartedMs = Infinity }: Pick<PodList, "pods" | "kubeletStartedMs">,
+  { ownPod, nowMs }: { readonly ownPod?: PodName | undefined; readonly nowMs: number },
+): boolean {
+  const ageMs = nowMs - kubeletStartedMs;
+  if (ownPod === undefined) return ageMs < startsWithinMs;
+  return ageMs < takesOverMs || !pods.some((pod) => podKey(pod) === podKey(ownPod));
+}
+
+/** Identifies a pod among the pods of a node at one moment. */
+export function podKey({ namespace, name }: PodName): string {
+  return `${namespace}/${name}`;
+}
