@@ -35,6 +35,11 @@ const quirks: readonly DriverQuirks[] = [
   { hasZeroVfMac: true },
   { busyVfMacs: 1 },
   { vfResetMs: 5 },
+  { refusesVfMacs: { code: "EINVAL" } },
+  { refusesMtu: { of: "pf", code: "EINVAL" } },
+  { refusesMtu: { of: "vfs", code: "EINVAL" } },
+  { refusesLinkUp: { code: "EIO" } },
+  { refusesVfio: { code: "EINVAL" } },
   { losesConnectivity: { withVfs: true } },
   { losesConnectivity: { inSwitchdev: true } },
 ];

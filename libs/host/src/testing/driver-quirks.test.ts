@@ -61,6 +61,32 @@ describe("withQuirks", () => {
     expect(await numVfs()).toBe(4);
   });
 
+  it("refuses MAC addresses, MTUs, the link and vfio-pci at each attempt", async () => {
+    const code = "EINVAL";
+    const { sriov, links, drivers, modules } = await boot({
+      refusesVfMacs: { code },
+      refusesMtu: { of: "vfs", code },
+      refusesVfio: { code },
+    });
+    await links.setMtu("eth0", 9000);
+    await sriov.setNumVfs(pf, 1);
+    const [vf = ""] = (await links.listLinks()).flatMap(({ name, parent }) => (parent?.name === vf0 ? [name] : []));
+    for (const _attempt of [1, 2]) {
+      await expect(links.setVfMac("eth0", 0, mac("02:00:00:00:00:01"))).rejects.toMatchObject({ code });
+      await expect(links.setMtu(vf, 9000)).rejects.toMatchObject({ code });
+    }
+    await modules.load("vfio-pci");
+    await sriov.unbindDriver(vf0);
+    await sriov.setDriverOverride(vf0, "vfio-pci");
+    await expect(sriov.bindDriver(vf0, "vfio-pci")).rejects.toMatchObject({ code });
+    expect(await drivers()).toEqual([undefined]);
+
+    const down = await boot({ refusesMtu: { of: "pf", code }, refusesLinkUp: { code: "EIO" } });
+    await expect(down.links.setMtu("eth0", 9000)).rejects.toMatchObject({ code });
+    await down.links.setAdminUp("eth0", false);
+    await expect(down.links.setAdminUp("eth0", true)).rejects.toMatchObject({ code: "EIO" });
+  });
+
   it("refuses the first requests for a moment", async () => {
     const { sriov, links } = await boot({ busyNumVfs: 1, busyVfMacs: 2 });
     await expect(sriov.setNumVfs(pf, 1)).rejects.toMatchObject({ code: "EAGAIN" });

@@ -37,6 +37,14 @@ export interface DriverQuirks {
   readonly hasZeroVfMac?: boolean;
   /** The first assignments of MAC addresses that fail with EAGAIN (i40e, while the VF is in reset). */
   readonly busyVfMacs?: number;
+  /** Each assignment of a MAC address is refused (ice EINVAL while a VF does not become ready, otx2 EAGAIN while the PF is down). */
+  readonly refusesVfMacs?: { readonly code: string };
+  /** Each change of an MTU is refused: of the PF (i40e EINVAL with XDP), or of its VFs (ixgbevf EINVAL if the PF refuses it). */
+  readonly refusesMtu?: { readonly of: "pf" | "vfs"; readonly code: string };
+  /** The interface of the PF cannot be set up (ice EIO after a reset that has failed). */
+  readonly refusesLinkUp?: { readonly code: string };
+  /** vfio-pci does not bind the VFs (EINVAL without an IOMMU group). */
+  readonly refusesVfio?: { readonly code: string };
   /** The assignment of a MAC address resets the VF, whose interface is absent for this time (i40e, ice). */
   readonly vfResetMs?: number;
   /** Devices that share the IOMMU group of each VF, as where a bridge has no ACS. */

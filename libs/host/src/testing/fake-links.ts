@@ -34,6 +34,13 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
     return fn?.kind === "pf" ? fn : undefined;
   }
 
+  function refuseMtu(netdev: Netdev): void {
+    const fn = netdev.parent && netdev.representorOf === undefined ? bus.find(netdev.parent) : undefined;
+    if (fn?.kind !== "pf" && fn?.kind !== "vf") return;
+    const { refusesMtu } = quirks.of(fn.kind === "pf" ? fn.pciAddress : fn.pf.pciAddress);
+    if (refusesMtu?.of === (fn.kind === "pf" ? "pf" : "vfs")) throw new Refusal(refusesMtu.code);
+  }
+
   function typeOf(netdev: Netdev): Link["type"] {
     const fn = netdev.parent && bus.find(netdev.parent);
     return (fn && portOf(fn).linkType) ?? "ether";
@@ -114,6 +121,7 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
         if (mtu < minMtu) throw new Refusal("EINVAL", "mtu less than device minimum");
         if (mtu > netdev.maxMtu) throw new Refusal("EINVAL", "mtu greater than device maximum");
         if (mtu === netdev.mtu) return;
+        refuseMtu(netdev);
         netdevs.change(netdev, (changed) => {
           changed.mtu = mtu;
         });
@@ -124,6 +132,9 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
       answer(() => {
         const netdev = netdevs.find(name);
         if (up === netdev.adminUp) return;
+        const pf = pfOf(netdev);
+        const { refusesLinkUp } = pf === undefined ? {} : quirks.of(pf.pciAddress);
+        if (up && refusesLinkUp !== undefined) throw new Refusal(refusesLinkUp.code);
         netdevs.change(netdev, (changed) => {
           changed.adminUp = up;
         });
@@ -153,6 +164,8 @@ export function createFakeLinks(deps: FakeLinksDeps): Links {
         const isMulticast = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
         if (vf === undefined || isMulticast) throw new Refusal("EINVAL");
         if (quirks.isBusy(pf.pciAddress, "busyVfMacs")) throw new Refusal("EAGAIN");
+        const { refusesVfMacs } = quirks.of(pf.pciAddress);
+        if (refusesVfMacs !== undefined) throw new Refusal(refusesVfMacs.code);
         netdevs.change(netdev, () => {
           vf.pfMac = mac;
           vf.isAssigned = mac !== noMac;

@@ -239,6 +239,8 @@ function createBinder(deps: BinderDeps) {
     if (!canProbe(fn, driver)) throw new Refusal("ENODEV");
     if (driver === "vfio-pci") {
       if (!allowsVfio()) throw new Refusal("EINVAL");
+      const { refusesVfio } = fn.kind === "vf" ? quirks.of(fn.pf.pciAddress) : {};
+      if (refusesVfio !== undefined) throw new Refusal(refusesVfio.code);
     } else if (driver === vpVdpa) {
       if (!isVirtio(fn)) throw new Refusal("ENODEV"); // vp_modern_probe()
       // vp_vdpa.c creates any number of devices, and confuses them if there are two (6.12).
