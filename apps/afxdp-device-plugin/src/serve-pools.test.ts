@@ -3,7 +3,7 @@
  * The kernel, its XDP programs and AF_XDP sockets, gRPC and Unix sockets are real; the kubelet is a fake that speaks the real protocols.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -403,6 +403,22 @@ const resource = "afxdp/intel";
       false,
       false,
     ]);
+  });
+
+  it("keeps the program of a withdrawn device while a kubelet has just started and may not list its pod", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0"]);
+    await kubelet[Symbol.asyncDispose]();
+    kubelet = await startFakeKubelet(directory, { isNew: true });
+    await offer();
+    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
+    expect((await server.update(signal)).isUnfinished).toBe(true);
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    utimesSync(join(directory, "pod-resources/kubelet.sock"), anHourAgo, anHourAgo);
+    await delay(300); // answers of the kubelet are shared
+    await server.update(signal);
+    expect(await programOf("v0")).toBeUndefined();
   });
 
   it("detaches its programs from devices that no pod has when it ends, if the kubelet says so", async () => {

@@ -25,8 +25,8 @@ export {
   type ReadOptions,
 } from "./pod-resources.ts";
 export {
+  heldDevicesIn,
   kubeletError,
-  readHeldDevices,
   readOfferedDevices,
   type DeviceHolder,
   type DevicesByResource,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readOfferedDevices and readHeldDevices read from the kubelet which devices it can give to pods, and which devices pods have. holdersIn()
- * says which pods these are.
- * Usage: `const held = await readHeldDevices("afxdp", createPodResources({ path }), signal);`
+ * readOfferedDevices reads from the kubelet which devices it can give to pods. heldDevicesIn() and holdersIn() say which devices pods have,
+ * and which pods these are.
+ * Usage: `const held = heldDevicesIn("afxdp", (await createPodResources({ path }).listPods(signal)).pods);`
  */
 import type { ContainerDevices, PodDevices, ResourceDevices } from "./pod-resources-messages.ts";
 import type { PodResources, ReadOptions } from "./pod-resources.ts";
@@ -20,14 +20,8 @@ export async function readOfferedDevices(
   return byResource(prefix, (await kubelet.listOffered(signal, options)).devices);
 }
 
-/** Of the resources with the prefix, the devices that pods have. As PodResources.listPods(). */
-export async function readHeldDevices(
-  prefix: string,
-  kubelet: Pick<PodResources, "listPods">,
-  signal: AbortSignal,
-  options?: ReadOptions,
-): Promise<DevicesByResource> {
-  const { pods } = await kubelet.listPods(signal, options);
+/** Of the resources with the prefix, the devices that pods have. Pure. */
+export function heldDevicesIn(prefix: string, pods: readonly PodDevices[]): DevicesByResource {
   return byResource(
     prefix,
     pods.flatMap(({ containers }) => containers.flatMap(({ devices }) => devices)),

@@ -177,7 +177,7 @@ function holderIn(
   if (first === undefined) return isNewKubelet || found.length > 0 ? earlier : undefined;
   // If several pods have the VF, the one that was seen first stays.
   const same = earlier && found.find((holder) => isSame(holder, earlier));
-  if (same !== undefined) {
+  if (earlier !== undefined && same !== undefined) {
     const { uid: _uid, ...kept } = earlier;
     return { ...kept, ...uidIn(same) };
   }

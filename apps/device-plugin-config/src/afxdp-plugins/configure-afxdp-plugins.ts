@@ -50,6 +50,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
           recordDevices: async (given) => recordUpstreamDevices(hostRoot, given, await boot.readBootId()),
           async tidyUp(pools, signal) {
             const held = await readHeldPools(podResources, signal);
+            if (held === undefined) return; // pods may have the sockets
             const removed = await removeUnusedSockets({ directory: socketDirectory, pools, held, nowMs: Date.now() });
             if (removed.length > 0) log.info({ removed }, "unused sockets of the device plugin removed");
           },

@@ -5,7 +5,8 @@
 import { afxdpResourcePrefix, err, ok, type Result } from "@switchyard/api";
 import {
   kubeletError,
-  readHeldDevices,
+  heldDevicesIn,
+  mayLackPods,
   readOfferedDevices,
   type DevicesByResource,
   type PodResources,
@@ -52,8 +53,13 @@ export async function readOffered(
   }
 }
 
-/** Rejects with a ServiceError of gRPC. */
-export async function readHeldPools(kubelet: PodResources, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const held = await readHeldDevices(afxdpResourcePrefix, kubelet, signal);
+/** Returns undefined if the kubelet has just started, and may not know all pods yet. Rejects with a ServiceError of gRPC. */
+export async function readHeldPools(
+  kubelet: Pick<PodResources, "listPods">,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | undefined> {
+  const list = await kubelet.listPods(signal);
+  if (mayLackPods(list, { nowMs: Date.now() })) return undefined;
+  const held = heldDevicesIn(afxdpResourcePrefix, list.pods);
   return new Set([...held.keys()].map((resourceName) => resourceName.slice(afxdpResourcePrefix.length + 1)));
 }
