@@ -165,6 +165,13 @@ describe("holders are known", () => {
 });
 
 describe("the uid of a pod", () => {
+  it("is absent if no directory can have the name of the pod", async () => {
+    const name = `a${"-b".repeat(126)}`;
+    await start([pod(name, vf0)]);
+    await gave(uids.next, [vf0]);
+    expect((await read()).byId.get(vf0)).toEqual([{ namespace: "apps", name, via: "device-plugin", resource: lab }]);
+  });
+
   it("is that of the pod that the kubelet gave the device to, if the pod has this name", async () => {
     await start([pod("web-0", vf0)]);
     await gave(uids.next, [vf0]);
@@ -182,6 +189,14 @@ describe("the uid of a pod", () => {
     {
       what: "the device was given as one of another resource",
       prepare: () => Promise.all([gave(uids.old, [vf0], "openshift.io/other"), hasLogs(`apps_web-0_${uids.old}`)]),
+    },
+    {
+      what: "the files of the kubelet are directories",
+      prepare: async () => {
+        await mkdir(join(directory, "device-plugins/kubelet_internal_checkpoint"), { recursive: true });
+        await mkdir(join(directory, "dra_manager_state"));
+        await hasLogs(`apps_web-0_${uids.old}`);
+      },
     },
     {
       what: "the checkpoint is half a file",

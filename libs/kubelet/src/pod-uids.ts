@@ -103,7 +103,7 @@ function createFile(path: string, parse: (content: unknown) => GivenDevices) {
   let last: { readonly identity: string | undefined; readonly devices: GivenDevices } | undefined;
   return {
     async read(): Promise<GivenDevices> {
-      const identity = await identityOf(path);
+      const identity = await identityOrNone(path);
       if (last?.identity === identity && last !== undefined) return last.devices;
       const devices = parse(await readJson(path));
       last = { identity, devices };
@@ -194,7 +194,17 @@ function isUid(text: string): boolean {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await identityOf(path)) !== undefined;
+  return (await identityOrNone(path)) !== undefined;
+}
+
+/** A file that cannot be looked at, such as one whose name is too long, says nothing. */
+async function identityOrNone(path: string): Promise<string | undefined> {
+  try {
+    return await identityOf(path);
+  } catch (error) {
+    if (isErrno(error)) return undefined;
+    throw error;
+  }
 }
 
 function at(value: unknown, name: string): unknown {
