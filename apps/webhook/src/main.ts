@@ -4,6 +4,7 @@ import { afxdpApiGroup, apiGroup, operatorConfigName } from "@switchyard/api";
 import type { KeyPair } from "@switchyard/certificates";
 import { connect, isKubeError, watchRefusals, type FailedWatch } from "@switchyard/kube";
 import {
+  createOutageLog,
   cacheProblems,
   disableOptimizer,
   levelOfVerbosity,
@@ -19,6 +20,7 @@ import { followKeyPair } from "./server/key-pair.ts";
 import { createLiveView } from "./live-view.ts";
 import { logAnswer } from "./server/log-answer.ts";
 import { watchPodUsers } from "./pod-users.ts";
+import { followReviewPaths } from "./server/review-paths.ts";
 import { startReviewServer, type ReviewServer } from "./server/review-server.ts";
 import { toTlsOptions } from "./server/tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
@@ -41,8 +43,9 @@ process.exitCode = await runService({
     }
     const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
     await using transport = connection.transport;
+    const failed = createOutageLog(log);
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
-      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+      failed({ resource, ageMs, error }, "watch failed; retrying");
     };
     await using caches = watchCluster({
       transport,
@@ -103,6 +106,7 @@ process.exitCode = await runService({
         log.warn({ error }, "cannot use server certificate files; retrying");
       },
     });
+    await using paths = await followReviewPaths({ file: flags.reviewPathsFile, intervalMs: keyPairIntervalMs });
     const stopped = whenAborted(signal);
     const first = await Promise.race([keyPair.first, stopped.then(() => undefined)]);
     if (first === undefined) return;
@@ -113,6 +117,7 @@ process.exitCode = await runService({
       keyPair: first,
       view: createLiveView(watched, { namespace, devMode, pods }),
       notReady: staleOrNotSynced,
+      acceptsPath: paths.accepts,
       cannotReview: (request) => [...notSynced(), ...notFoundYet(request)],
       log,
       nowMs: () => performance.now(),

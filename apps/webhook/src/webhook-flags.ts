@@ -41,6 +41,11 @@ export const webhookFlags = {
     env: "TLS_PRIVATE_KEY_FILE",
     help: "File with the private key of the certificate in PEM format.",
   }),
+  reviewPathsFile: flag(text("FILE"), {
+    default: "/etc/tls/review-paths",
+    env: "REVIEW_PATHS_FILE",
+    help: "File with the secret paths of reviews, one a line, which the operator writes. Without it, reviews need no secret path.",
+  }),
   tlsMinVersion: flag(tlsVersion, {
     default: "VersionTLS12",
     env: "TLS_MIN_VERSION",

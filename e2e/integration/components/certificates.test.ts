@@ -20,6 +20,7 @@ import {
 import { once } from "node:events";
 import { join } from "node:path";
 import { connect as connectTls, createServer } from "node:tls";
+import { isDeepStrictEqual } from "node:util";
 import { simulatePods, type ComponentPods } from "../../src/pods/component-pods.ts";
 import { crdFolder } from "../../src/crds/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
@@ -303,8 +304,18 @@ describe("the webhook's certificate", () => {
     const stored = await read(webhookSecret);
     expect(fieldAt(stored, "metadata", "ownerReferences", 0)).toMatchObject({ kind: "SriovOperatorConfig" });
 
+    const paths = decode(fieldAt(stored, "data", "review-paths"))?.split("\n") ?? [];
+    expect(paths[0]).toMatch(/^[\w-]{32}$/);
+    const registered = async () => {
+      const found = await Promise.all(configurations.map(read));
+      return found.map((object) => fieldAt(object, "webhooks", 0, "clientConfig", "service", "path"));
+    };
+    const expected = ["mutating", "validating"].map((kind) => `/${paths[0] ?? ""}/${kind}-custom-resource`);
+    await eventually("the secret path is registered", async () => isDeepStrictEqual(await registered(), expected));
+
     await remove(webhookSecret);
     const second = await whenBothTrust(first.cert);
+    expect(await registered()).toEqual(expected); // pods answer there until the kubelet updates the volume
     for (const path of configurations) {
       const bundle = decode(fieldAt(await read(path), "webhooks", 0, "clientConfig", "caBundle")) ?? "";
       expect(await isTrusted(first, bundle, name)).toBe(true); // pods serve it until the kubelet updates the volume

@@ -5,6 +5,7 @@
  * Usage: `const stored = fromSecretData(secret.data)`.
  */
 import { bundleOf, type StoredCertificates } from "./certificate-state.ts";
+import { formatReviewPaths, openPath, parseReviewPaths, reviewPathsKey } from "./review-paths.ts";
 import type { IssuedCertificate } from "./sign-certificate.ts";
 
 /** Data of a Secret: base64 values by key. */
@@ -22,7 +23,7 @@ const keys = {
 } as const;
 
 export function toSecretData(stored: StoredCertificates): SecretData {
-  const { current, next, previousCa } = stored;
+  const { current, next, previousCa, paths } = stored;
   const texts = {
     [keys.bundle]: bundleOf(stored),
     [keys.cert]: current.cert,
@@ -30,6 +31,7 @@ export function toSecretData(stored: StoredCertificates): SecretData {
     [keys.currentCa]: current.ca,
     ...(next && { [keys.nextCa]: next.ca, [keys.nextCert]: next.cert, [keys.nextKey]: next.key }),
     ...(previousCa && { [keys.previousCa]: previousCa }),
+    ...(paths && { [reviewPathsKey]: formatReviewPaths(paths) }),
   };
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, toBase64(text)]));
 }
@@ -42,7 +44,15 @@ export function fromSecretData(data: SecretData): StoredCertificates | undefined
   const current = certificate(keys.currentCa, keys.cert, keys.key);
   if (current === undefined) return undefined;
   const next = certificate(keys.nextCa, keys.nextCert, keys.nextKey);
-  return { current, next, previousCa: data[keys.previousCa] === undefined ? undefined : text(keys.previousCa) };
+  const optional = (key: string): string | undefined => (data[key] === undefined ? undefined : text(key));
+  const paths = optional(reviewPathsKey);
+  return { current, next, previousCa: optional(keys.previousCa), paths: paths && parseReviewPaths(paths) };
+}
+
+/** Returns the path at which the webhook is registered; openPath unless Switchyard wrote a secret one into the data. */
+export function registeredPath(data: SecretData): string {
+  const [path = openPath] = (isOwnSecret(data) ? fromSecretData(data)?.paths : undefined) ?? [];
+  return path;
 }
 
 /** Reports whether Switchyard wrote the data, by a key that only its Secrets have. A backup restores the key, too. */

@@ -7,6 +7,7 @@
  * Usage: `const step = nextStep(stored, nowMs, timings)`.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { openPath, pathsAfter } from "./review-paths.ts";
 import type { CertificateRequest, IssuedCertificate } from "./sign-certificate.ts";
 
 /** Certificates that all replicas share. */
@@ -17,6 +18,8 @@ export interface StoredCertificates {
   readonly next?: IssuedCertificate | undefined;
   /** CA certificate (PEM) of the certificate before, which some servers may still use. */
   readonly previousCa?: string | undefined;
+  /** The paths at which the webhook answers, the registered one first. Undefined in Secrets of older releases. */
+  readonly paths?: readonly string[] | undefined;
 }
 
 export interface CertificateTimings {
@@ -79,12 +82,14 @@ export function afterStep(
   kind: "create" | "renew" | "promote",
   issued: IssuedCertificate | undefined,
 ): StoredCertificates | undefined {
+  // A Secret without paths is one of an older release. Its webhook answers at the open path.
+  const paths = pathsAfter(kind, stored && (stored.paths ?? [openPath]), issued);
   if (kind === "promote") {
-    return stored?.next && { current: stored.next, previousCa: stored.current.ca };
+    return stored?.next && { current: stored.next, previousCa: stored.current.ca, paths };
   }
   if (issued === undefined) return stored;
-  if (kind === "renew" && stored !== undefined) return { ...stored, next: issued };
-  return { current: issued, previousCa: stored?.current.ca };
+  if (kind === "renew" && stored !== undefined) return { ...stored, next: issued, paths };
+  return { current: issued, previousCa: stored?.current.ca, paths };
 }
 
 /** Returns all CA certificates that clients must trust now, in PEM format. */

@@ -24,4 +24,5 @@ export {
   type KubeCertificateStore,
 } from "./kube-certificate-store.ts";
 export type { CertificateRequest, IssuedCertificate, KeyPair } from "./sign-certificate.ts";
-export type { SecretData } from "./certificate-secret.ts";
+export { registeredPath, type SecretData } from "./certificate-secret.ts";
+export { formatReviewPaths, openPath, parseReviewPaths, reviewPathsKey } from "./review-paths.ts";

@@ -3,18 +3,42 @@
  * What the controllers of the operator configs have in common: the settings of components, and when to look at them again.
  */
 import { operatorConfigName, type Node } from "@switchyard/api";
+import { registeredPath } from "@switchyard/certificates";
 import { equalJson, type CacheChange, type KubeObject, type Source } from "@switchyard/kube";
 import { hasLabels, labelsOf, type Labels } from "@switchyard/policy";
 import { isControlPlaneExternal, isOfControlPlane, type ComponentSettings } from "@switchyard/render";
+import type { WatchedServerCertificates } from "../facts/certified-servers.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import type { WatchedComponentObjects } from "./component-objects.ts";
 
 /** Returns the settings for the current state of the cluster. */
-export function settingsIn({ caches: { clusterSettings, nodes }, settings }: OperatorContext): ComponentSettings {
+export function settingsIn({ caches, settings }: OperatorContext): ComponentSettings {
+  const { clusterSettings, nodes } = caches;
+  const { webhook } = settings.components;
   return {
     ...settings.components,
+    webhook: { ...webhook, secretPath: secretPathIn(caches.certificates, webhook.secretName) },
     tls: clusterSettings.tls() ?? settings.components.tls,
     isControlPlaneExternal: clusterSettings.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
+  };
+}
+
+/** The last secret path of each cluster. The webhook's pods know it also while somebody has deleted the Secret. */
+const lastPaths = new WeakMap<WatchedServerCertificates, string>();
+
+function secretPathIn(certificates: WatchedServerCertificates, secretName: string): string | undefined {
+  const secret = certificates.watches.get("operator-webhook")?.secrets.get(secretName);
+  if (secret === undefined) return lastPaths.get(certificates);
+  const path = registeredPath(secret.data);
+  lastPaths.set(certificates, path);
+  return path;
+}
+
+/** Calls `enqueue` when the Secret of a certificate changes, which has the path of the webhook. */
+export function subscribeToCertificates({ watches }: WatchedServerCertificates, enqueue: () => void): () => void {
+  const ends = [...watches.values()].map(({ secrets }) => secrets.subscribe(enqueue));
+  return () => {
+    for (const end of ends) end();
   };
 }
 

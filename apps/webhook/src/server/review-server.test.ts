@@ -16,6 +16,31 @@ afterAll(async () => {
   await testServer[Symbol.asyncDispose]();
 });
 
+describe("a secret path", () => {
+  const secret = "abcdefghijklmnopqrstuvwxyz_-0123";
+
+  it("is needed for reviews, and without it nothing is answered, whatever the body", async () => {
+    await using server = await startTestServer({ view, acceptsPath: (path) => path === secret });
+    for (const path of [paths.validate, paths.mutate]) {
+      expect(responseOf(await server.post(`/${secret}${path}`, createPolicy("p1"))).allowed).toBe(true);
+      for (const wrong of ["", "/", "/abc", `/${secret.toUpperCase()}`, `/x/${secret}`, `/${secret}/..`]) {
+        const answer = await server.post(`${wrong}${path}`, createPolicy("p1", { numVfs: 65 }));
+        expect([wrong, answer.status, answer.body]).toEqual([
+          wrong,
+          404,
+          JSON.stringify({ message: "POST is not supported on this path" }),
+        ]);
+      }
+    }
+    expect(server.log.filter((line) => line.includes(secret))).toEqual([]);
+  });
+
+  it("is not needed if the webhook has none", async () => {
+    expect((await testServer.post(`/${secret}${paths.validate}`, createPolicy("p1"))).status).toBe(404);
+    expect((await testServer.post(paths.validate, createPolicy("p1"))).status).toBe(200);
+  });
+});
+
 describe("the mutating path", () => {
   it("answers with a JSON patch of the defaults", async () => {
     const response = responseOf(await testServer.post(paths.mutate, createPolicy("p1")));

@@ -31,6 +31,8 @@ export interface ReviewServerOptions {
   readonly view: () => ClusterView;
   /** Reasons for /readyz to fail, so that another replica is asked; empty if this replica is ready. */
   readonly notReady: () => readonly string[];
+  /** Reports whether reviews are answered below this secret path; "" is no secret path. */
+  readonly acceptsPath: (path: string) => boolean;
   /** Reasons for which this review cannot be answered now; empty if it can. */
   readonly cannotReview: (request: ReviewRequest) => readonly string[];
   readonly log: Logger;
@@ -94,12 +96,17 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
   const turns = new FairTurns({ ...turnLimits, nowMs });
   const refuse = refuseWith(options);
   server.addHook("onRequest", async (request, reply) => {
-    if (request.method !== "POST") return;
+    if (request.method !== "POST") return undefined;
+    if (!options.acceptsPath(secretOf(request))) {
+      reply.callNotFound();
+      return reply;
+    }
     reply.raw.once("close", () => {
       connections.endReview(request.raw);
     });
     // Its body is not read, so the connection cannot be used again.
     if (!connections.beginBody(request.raw)) await refuse(reply.header("connection", "close"), tooMany);
+    return undefined;
   });
   server.addHook("onSend", async (_request, reply) => {
     if (isStopping) reply.header("connection", "close"); // clients open their next connection to another replica
@@ -121,10 +128,12 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
   };
   function serve(path: string, review: (request: ReviewRequest) => ReviewAnswer): void {
     const answer = reviewRoute(review, options);
-    server.post(path, async (request, reply) => {
+    const route = async (request: FastifyRequest, reply: FastifyReply) => {
       connections.beginReview(request.raw);
       return (await turns.take(request.ip)) ? answer(request, reply) : refuse(reply, tooMany);
-    });
+    };
+    server.post(path, route);
+    server.post(`/:secret${path}`, route);
   }
   serve(paths.mutate, mutate);
   serve(paths.validate, (review) => validate(review, options.view(), admitOptions));
@@ -142,6 +151,12 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
       await server.close();
     },
   };
+}
+
+/** Returns the secret path of a request; "" without one. */
+function secretOf({ params }: FastifyRequest): string {
+  const secret = typeof params === "object" && params !== null && "secret" in params ? params.secret : "";
+  return typeof secret === "string" ? secret : "";
 }
 
 /** A server without routes. It accepts bodies of JSON only, and passes them on unparsed. */
@@ -174,7 +189,9 @@ function createServer({ tls, keyPair }: ReviewServerOptions) {
 
 function handleErrors(server: ReturnType<typeof createServer>, log: Logger): void {
   server.setNotFoundHandler((request, reply) => {
-    const message = `${request.method} is not supported on this path; use POST ${paths.mutate} or ${paths.validate}`;
+    const message = `${request.method} is not supported on this path`;
+    // A body is not read, so the connection cannot be used again.
+    if (request.method !== "GET") reply.header("connection", "close");
     void reply.code(404).send({ message });
   });
   server.setErrorHandler((error, request, reply) => {

@@ -43,6 +43,7 @@ export async function startTestServer(
     tls: toTlsOptions({ minVersion: "TLSv1.2", ciphers: undefined, curves: undefined }),
     keyPair: pair,
     view: () => emptyView(namespace),
+    acceptsPath: (path) => path === "",
     notReady: () => [],
     cannotReview: () => [],
     log: createLogger({ service: "webhook", level: "trace", stream }).log,

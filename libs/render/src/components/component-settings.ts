@@ -75,6 +75,8 @@ export interface AdmissionServerSettings {
   readonly certificates: CertificateSource;
   /** Name of the Secret with tls.crt and tls.key. */
   readonly secretName: string;
+  /** Secret path before the paths at which the server answers; undefined or empty if it answers without one. */
+  readonly secretPath?: string | undefined;
   /** Port of the API server behind its Service. The NetworkPolicy allows this server no other outgoing connections. */
   readonly port: number;
 }

@@ -73,8 +73,9 @@ export function webhookConfiguration(
   calls: WebhookCalls,
   { namespace }: ComponentInput["settings"],
 ): WebhookConfiguration {
-  const { certificates } = server.settings;
-  const service = { name: server.service, namespace, path: of.path, port: 443 };
+  const { certificates, secretPath } = server.settings;
+  const path = secretPath ? `/${secretPath}${of.path}` : of.path;
+  const service = { name: server.service, namespace, path, port: 443 };
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: of.kind,
