@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parse } from "yaml";
 import { toYaml } from "./to-yaml.ts";
 
@@ -18,6 +20,16 @@ describe("toYaml", () => {
     { data: "plain", text: "plain\n" },
   ])("writes $data", ({ data, text }) => {
     expect(toYaml(data)).toBe(text);
+  });
+
+  it("writes YAML that kubectl has read as the same data", () => {
+    const vectors = readFileSync(join(import.meta.dirname, "../../testdata/yaml-read-back/vectors.jsonl"), "utf8");
+    const lines = vectors.trim().split("\n");
+    expect(lines.length).toBeGreaterThan(400);
+    for (const line of lines) {
+      const { yaml, read } = JSON.parse(line) as { readonly yaml: string; readonly read: unknown };
+      expect(toYaml(read)).toBe(yaml);
+    }
   });
 
   it.each(["1.1", "1.2"] as const)("writes YAML that a reader of version %s reads as the same data", (version) => {
