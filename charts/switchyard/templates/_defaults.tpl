@@ -159,7 +159,7 @@ metrics.dashboard.enabled: false
 metrics.dashboard.labels:
   grafana_dashboard: "1"
 metrics.dashboard.annotations: {}
-networkPolicy.enabled: false
+networkPolicy.enabled: true
 networkPolicy.apiServerPorts:
   - 443
   - 6443

@@ -158,26 +158,47 @@ readinessProbe:
   timeoutSeconds: 5
 {{- end }}
 
-{{- /* Spec of a NetworkPolicy: dict "root" $, "labels" LABELS of the pods. */ -}}
+{{- /*
+Ports of the API server in networkPolicy.apiServerPorts, and those of its endpoints in the cluster, where Helm can read them: JSON.
+*/ -}}
+{{- define "switchyard.apiServerPorts" -}}
+{{- $ports := list }}
+{{- range .Values.networkPolicy.apiServerPorts }}{{- $ports = append $ports (int .) }}{{- end }}
+{{- range dig "ports" list (lookup "discovery.k8s.io/v1" "EndpointSlice" "default" "kubernetes" | default dict) }}
+{{- $ports = append $ports (int .port) }}
+{{- end }}
+{{- uniq $ports | toJson }}
+{{- end }}
+
+{{- /*
+Spec of a NetworkPolicy: dict "root" $, "labels" LABELS of the pods, and "serves" true for pods with probes and metrics or "isOffline"
+true for pods without any connection. Node's probes pass in any case. DNS pods of OpenShift listen on port 5353.
+*/ -}}
 {{- define "switchyard.networkPolicySpec" -}}
 {{- $metricsPort := include "switchyard.metricsPort" .root }}
 podSelector:
   matchLabels:
     {{- toYaml .labels | nindent 4 }}
 policyTypes: [Ingress, Egress]
+{{- if .serves }}
 ingress:
   - ports:
       - { protocol: TCP, port: {{ int .root.Values.operator.healthPort }} }
       {{- if $metricsPort }}
       - { protocol: TCP, port: {{ $metricsPort }} }
       {{- end }}
+{{- end }}
+{{- if not .isOffline }}
 egress:
   - ports:
-      - { protocol: UDP, port: 53 }
-      - { protocol: TCP, port: 53 }
-      {{- range .root.Values.networkPolicy.apiServerPorts }}
+      {{- range list 53 5353 }}
+      - { protocol: UDP, port: {{ . }} }
+      - { protocol: TCP, port: {{ . }} }
+      {{- end }}
+      {{- range include "switchyard.apiServerPorts" .root | fromJsonArray }}
       - { protocol: TCP, port: {{ int . }} }
       {{- end }}
+{{- end }}
 {{- end }}
 
 {{- /* Spec of a PodDisruptionBudget: dict "root" $, "labels" LABELS of the pods. */ -}}

@@ -119,6 +119,27 @@ function beyondRestricted(pod: Json): readonly string[] {
 }
 
 describe("the pods of the chart and the operator", () => {
+  it("are in the network of their host, or a NetworkPolicy limits both directions, by default", async () => {
+    const objects = [...(await chart.objects(everything)), ...operatorObjects()].filter(isRecord);
+    const policies = objects.filter(({ kind }) => kind === "NetworkPolicy").map((policy) => memberOf(policy, "spec"));
+    const open = objects.flatMap((object) => {
+      const spec = memberOf(object, "spec");
+      const pod = object["kind"] === "Pod" ? object : memberOf(spec, "template");
+      const podSpec = memberOf(pod, "spec");
+      if (!Array.isArray(podSpec["containers"]) || podSpec["hostNetwork"] === true) return [];
+      const labels = memberOf(memberOf(pod, "metadata"), "labels");
+      const limiting = policies.filter((policy) => {
+        const wanted = Object.entries(memberOf(memberOf(policy, "podSelector"), "matchLabels"));
+        return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
+      });
+      const directions = limiting.map((policy) => JSON.stringify(policy["policyTypes"]));
+      const name = short(memberOf(object, "metadata")["name"]);
+      return directions.length === 1 && directions[0] === '["Ingress","Egress"]' ? [] : [name];
+    });
+    expect(open).toEqual([]);
+  });
+
+
   it("meet the Pod Security Standard restricted, except for those in docs/security.md with what they need", async () => {
     const needs = new Map<string, ReadonlySet<string>>();
     for (const object of [...(await chart.objects(everything)), ...operatorObjects()].filter(isRecord)) {

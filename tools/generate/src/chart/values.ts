@@ -216,11 +216,11 @@ export const chartValues = group("", {
     }),
   }),
   networkPolicy: group(
-    "NetworkPolicies of the pods of the operator and of ovn-offload. The operator creates those of webhook and injector.",
+    "NetworkPolicies of the chart's pods. The operator creates those of webhook and injector.",
     {
-      enabled: yesNo(false, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
+      enabled: yesNo(true, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
       apiServerPorts: list(
-        "Ports of the API server, as Service and as endpoint.",
+        "Ports of the API server, as Service and as endpoint. Helm adds those that it finds in the cluster.",
         { type: "integer", minimum: 1, maximum: 65535 },
         [443, 6443],
       ),
