@@ -5,7 +5,14 @@
 import { afxdpNetworkNodeStates, afxdpPluginManager as manager, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { createWriter, startController, watchObjects, type FailedWatch, type Transport } from "@switchyard/kube";
 import { watchLinks } from "@switchyard/netlink";
-import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
+import {
+  cacheProblems,
+  createOutageLog,
+  showCacheAges,
+  whenAborted,
+  type Logger,
+  type Registry,
+} from "@switchyard/service";
 import { createPoolsReconciler } from "./pools-reconciler.ts";
 import type { PoolServer } from "./serve-pools.ts";
 
@@ -26,6 +33,7 @@ export interface ServePoolsOptions {
 /** Resolves when `signal` has aborted. */
 export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void> {
   const { transport, namespace, nodeName, server, log, signal } = options;
+  const failed = createOutageLog(log);
   await using states = watchObjects({
     transport,
     namespace,
@@ -37,7 +45,7 @@ export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void
     },
     managers: [manager],
     report(error: unknown, { resource, ageMs }: FailedWatch) {
-      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+      failed({ resource, ageMs, error }, "watch failed; retrying");
     },
   });
   showCacheAges(options.metrics, () => [states]);

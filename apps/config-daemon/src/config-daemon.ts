@@ -115,11 +115,11 @@ export function runConfigDaemon(): Promise<number> {
       const { maxHanging } = sizeThreadPool(maxPfs);
       const ownPod = flags.podName === undefined ? undefined : { namespace, name: flags.podName };
       const { kubeconfig, apiServerFrom } = flags;
-      const apiServer = apiServerFrom === undefined ? undefined : await readKubeletApiServer(apiServerFrom);
-      if (apiServerFrom !== undefined && apiServer === undefined) {
+      if (apiServerFrom !== undefined && (await readKubeletApiServer(apiServerFrom)) === undefined) {
         log.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
       }
-      const connection = watchRefusals(await connect({ kubeconfig, env: { ...process.env, ...apiServer } }));
+      const findAddress = apiServerFrom === undefined ? undefined : () => readKubeletApiServer(apiServerFrom);
+      const connection = watchRefusals(await connect({ kubeconfig, findAddress }));
       await using transport = connection.transport;
       const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
       await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });

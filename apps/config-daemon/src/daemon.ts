@@ -152,7 +152,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     wake: wakeUp.wake,
     policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),
   });
-  const apiServerAddresses = createApiServerAddresses(transport.serverHost);
+  const apiServerAddresses = createApiServerAddresses(() => transport.serverHost);
   const maxHanging = options.maxHanging ?? defaultMaxHanging;
   const guard = createConnectivityGuard(host, {
     timing,

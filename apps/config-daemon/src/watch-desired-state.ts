@@ -25,7 +25,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { firmwarePolicyOf } from "@switchyard/policy";
-import type { Logger } from "@switchyard/service";
+import { createOutageLog, type Logger } from "@switchyard/service";
 
 export interface WatchDesiredStateOptions {
   readonly transport: Transport;
@@ -59,8 +59,9 @@ export function watchDesiredState<State extends KubeObject, CachedState, Config 
   { transport, namespace, nodeName, log }: WatchDesiredStateOptions,
   kinds: DesiredKinds<State, CachedState, Config, Settings>,
 ) {
+  const failed = createOutageLog(log);
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
-    log.warn({ resource, ageMs, error }, "watch failed; retrying");
+    failed({ resource, ageMs, error }, "watch failed; retrying");
   };
   const common = { transport, namespace, report, optional: true };
   const watches = new AsyncDisposableStack();

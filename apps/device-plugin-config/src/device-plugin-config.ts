@@ -13,7 +13,7 @@ import {
 import { createLinuxBoot, createLinuxSriovSysfs } from "@switchyard/host/sysfs";
 import { connect, watchObjects, watchRefusals, type Transport } from "@switchyard/kube";
 import type { PodName } from "@switchyard/kubelet";
-import { levelOfVerbosity, runService, type Logger } from "@switchyard/service";
+import { createOutageLog, levelOfVerbosity, runService, type Logger } from "@switchyard/service";
 import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.ts";
@@ -110,6 +110,7 @@ function ownPodOf({ podName, namespace }: ConfigurePluginOptions): PodName | und
  * is known, or if it may not be read, the flag applies. Disposing of the result ends the watch.
  */
 function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLevelOptions): AsyncDisposable {
+  const failed = createOutageLog(log);
   const configs = watchObjects({
     transport,
     namespace,
@@ -117,7 +118,7 @@ function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLev
     fieldSelector: `metadata.name=${operatorConfigName}`,
     project: ({ spec }: SriovOperatorConfig) => ({ verbosity: spec?.logLevel }),
     report(error, { resource, ageMs }) {
-      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+      failed({ resource, ageMs, error }, "watch failed; retrying");
     },
   });
   configs.subscribe(({ after }) => {

@@ -18,7 +18,14 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
+import {
+  cacheProblems,
+  createOutageLog,
+  showCacheAges,
+  whenAborted,
+  type Logger,
+  type Registry,
+} from "@switchyard/service";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 
 export interface ConfigurePluginOptions extends Readonly<DevicePluginConfigFlags> {
@@ -63,8 +70,9 @@ export async function keepConfigured<State extends NodeState>(
   { type, manager, createReconcile, watchMore }: ConfiguredKind<State>,
 ): Promise<void> {
   const { transport, namespace, nodeName, log } = options;
+  const failed = createOutageLog(log);
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
-    log.warn({ resource, ageMs, error }, "watch failed; retrying");
+    failed({ resource, ageMs, error }, "watch failed; retrying");
   };
   await using states = watchObjects({
     transport,

@@ -9,7 +9,7 @@
 import { resourceSlices } from "@switchyard/api";
 import { isKubeError, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 import { readSlice, type DeviceSlice } from "@switchyard/policy";
-import type { Logger } from "@switchyard/service";
+import { createOutageLog, type Logger } from "@switchyard/service";
 
 /** Names of drivers by the PCI address of a device that they publish. */
 export type PublishedVfs = ReadonlyMap<string, readonly string[]>;
@@ -33,6 +33,7 @@ export function watchPublishedVfs({ transport, nodeName, log }: PublishedVfsOpti
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
+  const failed = createOutageLog(log);
   const slices = watchObjects({
     transport,
     type: resourceSlices,
@@ -42,7 +43,7 @@ export function watchPublishedVfs({ transport, nodeName, log }: PublishedVfsOpti
     report(error, { resource, ageMs }) {
       const wasRefused = isRefused;
       isRefused = isKubeError(error, "Forbidden");
-      if (!isRefused || !wasRefused) log.warn({ resource, ageMs, error }, "watch failed; retrying");
+      if (!isRefused || !wasRefused) failed({ resource, ageMs, error }, "watch failed; retrying");
       if (isRefused && !wasRefused) tell();
     },
   });

@@ -33,6 +33,7 @@ import { watchConfigMaps, type WatchedConfigMaps } from "./facts/config-map-watc
 import { fieldManagers } from "./field-managers.ts";
 import { watchNetworks, type NetworkCaches } from "./facts/network-caches.ts";
 import { watchNicList, type NicList } from "./facts/nic-list.ts";
+import { keepConfirmation } from "./facts/reset-confirmation.ts";
 import { toCachedNodeState, type CachedNodeState } from "./facts/cached-node-state.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
@@ -99,7 +100,7 @@ export function watchCluster({
       optional: true,
       project: (config: SriovOperatorConfig): CachedOperatorConfig => ({
         ...config,
-        metadata: keepLifeCycle(config),
+        metadata: { ...keepLifeCycle(config), ...keepConfirmation(config.metadata) },
         isReportedByUpstream: isReportedByUpstream(config),
       }),
       managers: [

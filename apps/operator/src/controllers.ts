@@ -17,6 +17,7 @@ import { startNodeControllers } from "./node-states/node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 import { createFailureReports } from "./reports/failure-reports.ts";
+import type { RestoreReports } from "./reports/restore-reports.ts";
 
 export interface ControllersOptions {
   /** Refuses requests once the lease is lost. */
@@ -29,6 +30,7 @@ export interface ControllersOptions {
   readonly metrics: OperatorMetrics;
   /** Called once when no node state waits to be written. */
   readonly onNodeStatesWritten: () => void;
+  readonly restores: RestoreReports;
   /** Aborted when the controllers must stop at once. */
   readonly signal: AbortSignal;
 }
@@ -104,6 +106,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     },
   };
   context.start(failureReports.controller);
+  context.start(options.restores.controller(context));
   const nodeStates = startNodeControllers(context);
   void nodeStates.whenIdle().then(options.onNodeStatesWritten);
   startDrainControllers(context);

@@ -4,12 +4,13 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import { connect, runWhenLeading, watchRefusals, type FailedWatch, type Transport } from "@switchyard/kube";
-import { cacheProblems, levelOfVerbosity, runService, type Service } from "@switchyard/service";
+import { cacheProblems, createOutageLog, levelOfVerbosity, runService, type Service } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./cluster-caches.ts";
 import { startControllers } from "./controllers.ts";
 import { watchTakeOver } from "./facts/config-take-over.ts";
+import { createRestoreReports } from "./reports/restore-reports.ts";
 import { crdsRemedy, watchSchemas } from "./schemas/schema-watch.ts";
 import { requireKubernetes } from "./start/require-kubernetes.ts";
 import { measureTransport } from "./metrics/measure-transport.ts";
@@ -42,8 +43,9 @@ const operator: Service<OperatorFlagValues> = {
     await using transport = measureTransport(watchedTransport.transport, registry);
     setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
     await requireKubernetes({ transport, log, signal });
+    const failed = createOutageLog(log);
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
-      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+      failed({ resource, ageMs, error }, "watch failed; retrying");
     };
     const deferred = deferTransport(transport, signal);
     await using caches = watchCluster({ transport, deferred: deferred.transport, namespace, settings, report });
@@ -73,6 +75,8 @@ const operator: Service<OperatorFlagValues> = {
       ...cacheProblems(Object.values(watched), settings.maxCacheAgeMs),
     ]);
 
+    const restores = createRestoreReports({ caches: Object.values(watched), log });
+
     async function lead(client: Transport, leading: AbortSignal): Promise<void> {
       log.info("started leading");
       while (!leading.aborted) await leadWithCurrentCrds(client, leading);
@@ -94,6 +98,7 @@ const operator: Service<OperatorFlagValues> = {
         log,
         metrics,
         onNodeStatesWritten: deferred.release,
+        restores,
         signal: AbortSignal.any([leading, outdated.signal]),
       });
       await unlessAborted(schemas.whenOutdated(leading), leading);
@@ -109,9 +114,10 @@ const operator: Service<OperatorFlagValues> = {
       lease: { namespace, name: operatorLease },
       identity,
       signal,
+      onRewind: restores.onRewind,
       onLeading: (leadership) => lead(leadership.transport, leadership.signal),
       report: (error) => {
-        log.warn({ error }, "lease request failed; retrying");
+        failed({ error }, "lease request failed; retrying");
       },
     });
   },

@@ -15,7 +15,17 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { defaultOffloadNetwork } from "@switchyard/render";
-import { cacheProblems, flag, Gauge, runService, showCacheAges, text, whenAborted, yesOrNo } from "@switchyard/service";
+import {
+  cacheProblems,
+  createOutageLog,
+  flag,
+  Gauge,
+  runService,
+  showCacheAges,
+  text,
+  whenAborted,
+  yesOrNo,
+} from "@switchyard/service";
 import { releaseMemoryAfter } from "@switchyard/service/memory";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -79,13 +89,14 @@ export function runOvnOffload(): Promise<number> {
       const network = { namespace: flags.networkNamespace, name: flags.networkName };
       const watchedConnection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
       await using connection = watchedConnection.transport;
+      const failed = createOutageLog(log);
       await using caches = watchOffload({
         transport: connection,
         namespace,
         ovnNamespace,
         networkNamespace: network.namespace,
         report(error, { resource, ageMs }) {
-          log.warn({ resource, ageMs, error }, "watch failed; retrying");
+          failed({ resource, ageMs, error }, "watch failed; retrying");
         },
       });
       const { [Symbol.asyncDispose]: _, ...named } = caches;
@@ -179,7 +190,7 @@ export function runOvnOffload(): Promise<number> {
         identity: `${hostname()}_${randomUUID()}`,
         onLeading: (leadership) => lead(leadership.transport, leadership.signal),
         report(error) {
-          log.warn({ error }, "lease request failed; retrying");
+          failed({ error }, "lease request failed; retrying");
         },
       });
     },

@@ -429,6 +429,12 @@ SPDX-License-Identifier: Apache-2.0
     - leases
   verbs:
     - create
+- apiGroups:
+    - events.k8s.io
+  resources:
+    - events
+  verbs:
+    - list
 {{- if has $variant (list "self-made") }}
 - apiGroups:
     - ""

@@ -69,7 +69,8 @@ const everything = [
   ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
   ...["patch configmaps/device-plugin-config", "patch configmaps/other", "list kube-system:configmaps"],
   ...["list namespaces", "delete namespaces/default", "create tokenreviews", "create subjectaccessreviews"],
-  ...["create events", "create default:events", "create leases", "update leases/switchyard-operator"],
+  ...["create events", "create default:events", "list events", "list default:events"],
+  ...["create leases", "update leases/switchyard-operator"],
   ...["update leases/other", "update kube-system:leases/other"],
 ].map(readRight);
 
@@ -103,7 +104,8 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["get default:resourceclaims/any", "list resourceslices"],
     "list default:resourceclaims", // not used by the operator, which grants it to the webhook
     ...["create tokenreviews", "create subjectaccessreviews"], // not used by the operator, which grants them to the metrics exporter
-    ...["create events", "create default:events", "create leases", "update leases/switchyard-operator"],
+    ...["create events", "create default:events", "list events"],
+    ...["create leases", "update leases/switchyard-operator"],
   ],
   "operator-webhook-sa": [
     ...["list default:pods", "list kube-system:pods", "get nodes/worker-1", "list nodes"],

@@ -434,6 +434,12 @@ export const resetHeldReasons = {
    * @remedy Restore the policies before the time in the message.
    */
   restorePending: "RestorePending",
+  /**
+   * Most of the configured nodes, and at least three, lost all their policies at once. They are reset after a minute.
+   * @remedy If the loss is not intended, restore the policies before the time in the message. If it is, wait, or run
+   *   the command in the message.
+   */
+  massLoss: "MassLoss",
 } as const;
 
 /** Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator. */

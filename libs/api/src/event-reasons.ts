@@ -8,6 +8,11 @@
 /** Reasons of events. */
 export const eventReasons = {
   /**
+   * On the SriovOperatorConfig: the versions of the API server went back, as after the restore of a backup of etcd. All objects are read again.
+   * @remedy Compare the objects with what you expect: changes after the backup are lost. Restart other clients that do not notice it.
+   */
+  backupRestored: "BackupRestored",
+  /**
    * On node states: another card is in the slot of a card that Switchyard configured. Nothing on it is changed.
    * @remedy Nothing. If the former card returns, its record counts again.
    */

@@ -85,6 +85,11 @@ export const annotations = {
    * On SriovNetworkNodeStates whose node has left the node set: RFC 3339 time after which the operator deletes them.
    */
   keepStateUntil: "sriovnetwork.openshift.io/keep-state-until",
+  /**
+   * On SriovOperatorConfigs and AfxdpOperatorConfigs: the time in the message of the condition ResetHeld, to reset the nodes that lost all
+   * their policies before that time.
+   */
+  resetConfirmed: "switchyard.io/reset-confirmed",
   /** On NetworkAttachmentDefinitions: full name of the resource that pods need. Multus and the injector read it. */
   resourceName: "k8s.v1.cni.cncf.io/resourceName",
   /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { connect, type ConnectOptions } from "./connect/connect.ts";
+export type { ServiceAddress } from "./connect/in-cluster.ts";
 export { trustPublicAuthorities } from "./http/connections.ts";
 export { watchRefusals, type WatchedTransport } from "./http/watch-refusals.ts";
 export type { HttpTransportOptions } from "./http/http-transport.ts";

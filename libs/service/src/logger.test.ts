@@ -41,6 +41,17 @@ describe("createLogger, on a pipe", () => {
     });
   });
 
+  it("writes the stack of an error without a code, and of none that is expected", () => {
+    const lines: string[] = [];
+    const { log } = loggerInto(lines, "info");
+    const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    log.warn({ error: Object.assign(new Error("watch nodes", { cause }), { code: "ConnectionLost" }) }, "failed");
+    log.warn({ error: new TypeError("x is undefined") }, "failed");
+    log.warn({ error: Object.assign(new TypeError("wrong argument"), { code: "ERR_INVALID_ARG_TYPE" }) }, "failed");
+    expect(lines.map((line) => line.includes('"stack":'))).toEqual([false, true, true]);
+    expect(fieldsOf(lines[0])).toMatchObject({ error: { code: "ConnectionLost", cause: { code: "ECONNREFUSED" } } });
+  });
+
   it("changes the level of existing children in both directions", () => {
     const lines: string[] = [];
     const { log, setLevel } = loggerInto(lines, "info");

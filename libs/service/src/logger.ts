@@ -59,7 +59,7 @@ export function createLogger(options: {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       errorKey: "error",
-      serializers: { error: stdSerializers.errWithCause },
+      serializers: { error: serializeError },
     },
     stream.isTTY === true ? createReadableStream(stream) : stream,
   );
@@ -68,6 +68,25 @@ export function createLogger(options: {
     setLevel: (next) => {
       least = severity[next];
     },
+  };
+}
+
+/**
+ * The stack of an error with a code, such as a refused request or an errno, says nothing that its message does not. Node's own errors
+ * about wrong calls have codes, too, and are bugs.
+ */
+function serializeError(error: Error): unknown {
+  return withoutStacks(stdSerializers.errWithCause(error));
+}
+
+function withoutStacks(serialized: unknown): unknown {
+  if (typeof serialized !== "object" || serialized === null) return serialized;
+  const { stack, cause, ...fields }: Readonly<Record<string, unknown>> = { ...serialized };
+  const isExpected = typeof fields["code"] === "string" && !fields["code"].startsWith("ERR_");
+  return {
+    ...fields,
+    ...(!isExpected && stack !== undefined && { stack }),
+    ...(cause !== undefined && { cause: withoutStacks(cause) }),
   };
 }
 

@@ -141,6 +141,7 @@ const advice: AllAdvice = {
     DefinitionTerminating: asWarning(object),
     DefinitionMissing: asWarning(object),
     RestorePending: asWarning(object),
+    MassLoss: asWarning(object),
   },
 };
 

@@ -554,6 +554,13 @@ export const reference: Reference = {
       "remedy": "Restore the policies before the time in the message."
     },
     {
+      "table": "resetHeldReasons",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
+      "name": "MassLoss",
+      "meaning": "Most of the configured nodes, and at least three, lost all their policies at once. They are reset after a minute.",
+      "remedy": "If the loss is not intended, restore the policies before the time in the message. If it is, wait, or run the command in the message."
+    },
+    {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "Valid",
@@ -583,6 +590,12 @@ export const reference: Reference = {
     }
   ],
   "events": [
+    {
+      "name": "BackupRestored",
+      "type": "Warning",
+      "when": "On the SriovOperatorConfig: the versions of the API server went back, as after the restore of a backup of etcd. All objects are read again.",
+      "remedy": "Compare the objects with what you expect: changes after the backup are lost. Restart other clients that do not notice it."
+    },
     {
       "name": "CardReplaced",
       "type": "Normal",

@@ -31,7 +31,12 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
   const { namespace, env } = source;
   const origin = source.context ?? source.kubeconfig ?? "the cluster";
   try {
-    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context: source.context, env });
+    await using transport = await connect({
+      kubeconfig: kubeconfigOf(source),
+      context: source.context,
+      env,
+      usesProxyVariables: true,
+    });
     const read = async (request: Parameters<typeof listPages>[1]): Promise<readonly Manifest[]> => {
       const manifests: Manifest[] = [];
       for await (const { items } of listPages(transport, { pageSize: 100, ...request })) {
@@ -100,7 +105,7 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
   const { namespace, context, kubeconfig, env } = source;
   const origin = context ?? kubeconfig ?? "the cluster";
   try {
-    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
+    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env, usesProxyVariables: true });
     const { manifests, readKinds, refused } = await listSnapshot(transport, { namespace, origin });
     const servers = manifests.filter(({ kind }) => kind === daemonSets.kind);
     const secrets = await readServerSecrets(transport, servers, origin);

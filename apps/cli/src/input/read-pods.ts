@@ -80,7 +80,7 @@ async function ifAllowed<T>(
 ): Promise<T | undefined> {
   const { context, env } = source;
   try {
-    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
+    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env, usesProxyVariables: true });
     return await read(transport);
   } catch (cause) {
     if (isKubeError(cause, "Forbidden")) return undefined;

@@ -30,6 +30,7 @@ export async function* watchSnapshot(
     kubeconfig: kubeconfigOf(source),
     context: source.context,
     env: source.env,
+    usesProxyVariables: true,
   });
   await using stack = new AsyncDisposableStack();
   const origin = source.context ?? source.kubeconfig ?? "the cluster";

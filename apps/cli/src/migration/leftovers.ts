@@ -77,7 +77,7 @@ const candidates: readonly Candidate[] = [
 export async function readLeftovers(source: ClusterSource): Promise<readonly Leftover[]> {
   const { namespace, context, env } = source;
   try {
-    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
+    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env, usesProxyVariables: true });
     await refuseWhileManaged(transport, namespace);
     const found: Leftover[] = [];
     for (const { type, name, action, about } of candidates) {

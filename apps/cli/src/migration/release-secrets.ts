@@ -16,7 +16,7 @@ export async function readReleaseSecrets(source: ClusterSource): Promise<readonl
   const origin = context ?? kubeconfig ?? "the cluster";
   const manifests: Manifest[] = [];
   try {
-    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
+    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env, usesProxyVariables: true });
     const request = { type: secrets, namespace, fieldSelector: `type=${releaseSecretType}`, pageSize: 10 };
     for await (const { items } of listPages(transport, request)) {
       for (const item of items) manifests.push(...[toManifest(item, origin)].filter((one) => one !== undefined));

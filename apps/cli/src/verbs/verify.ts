@@ -49,6 +49,7 @@ export const verify: RunVerb = async ({ flags: given, terminal }) => {
       kubeconfig: kubeconfigOf({ ...flags, env: terminal.env }),
       context,
       env: terminal.env,
+      usesProxyVariables: true,
     });
     const client = createPodClient(transport, snapshot.namespace);
     await removeLeftovers(client, { targets, diagnostics });

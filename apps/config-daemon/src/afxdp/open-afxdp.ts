@@ -134,7 +134,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     signal: options.signal,
     maxPfs: options.maxPfs,
     keepBoot: options.keepBoot,
-    apiServerAddresses: createApiServerAddresses(transport.serverHost),
+    apiServerAddresses: createApiServerAddresses(() => transport.serverHost),
     onObserve: kernel.observing,
     state: () => states.get(nodeName),
     sriovState: () => sriovStates.get(nodeName),

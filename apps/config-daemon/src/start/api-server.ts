@@ -4,40 +4,46 @@
  */
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
+import { systemClock, type Clock, type ServiceAddress } from "@switchyard/kube";
 
 /** Looks up the addresses of a host name; rejects if there are none. */
 type Lookup = (host: string) => Promise<readonly string[]>;
 
+export interface AddressOptions {
+  readonly lookUp?: Lookup | undefined;
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
+}
+
 /**
- * `host` is a host name or an IP address. A name is looked up once; if that fails, the result is empty and the next call tries
- * again.
+ * `host` returns the present host name or IP address of the API server. The addresses of a name are looked up once a minute, because
+ * they change when the control plane moves. If a lookup fails, the result has the last addresses of this name, and the next call tries again.
  */
 export function createApiServerAddresses(
-  host: string | undefined,
-  lookUp: Lookup = lookUpHost,
+  host: () => string | undefined,
+  { lookUp = lookUpHost, clock = systemClock }: AddressOptions = {},
 ): () => Promise<readonly string[]> {
-  let known: readonly string[] | undefined;
+  let known: { readonly name: string; readonly addresses: readonly string[]; readonly untilMs: number } | undefined;
 
   return async function apiServerAddresses() {
-    if (host === undefined) return [];
-    if (isIP(host) !== 0) return [host];
-    known ??= await lookUp(host).then(
-      (addresses) => [...addresses].sort(),
-      () => undefined,
-    );
-    return known ?? [];
+    const name = host();
+    if (name === undefined) return [];
+    if (isIP(name) !== 0) return [name];
+    if (known?.name === name && clock.nowMs() < known.untilMs) return known.addresses;
+    try {
+      const addresses = [...(await lookUp(name))].sort();
+      known = { name, addresses, untilMs: clock.nowMs() + knownForMs };
+      return addresses;
+    } catch {
+      return known?.name === name ? known.addresses : [];
+    }
   };
 }
+
+const knownForMs = 60_000;
 
 async function lookUpHost(host: string): Promise<readonly string[]> {
   const { lookup } = await import("node:dns/promises"); // the host is an address on most nodes
   return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-/** The environment variables from which a client in a pod takes the address of the API server. */
-interface ServiceAddress {
-  readonly KUBERNETES_SERVICE_HOST: string;
-  readonly KUBERNETES_SERVICE_PORT: string;
 }
 
 /**

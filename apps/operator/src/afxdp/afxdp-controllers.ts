@@ -16,11 +16,13 @@ import { fieldManagers } from "../field-managers.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { createHeldResets, heldResetsController, type HeldResets } from "../node-states/held-resets.ts";
-import { createResetHold } from "../node-states/reset-hold.ts";
+import { countLosses, createMassLoss } from "../node-states/mass-loss.ts";
+import { afxdpGrants, createResetHold } from "../node-states/reset-hold.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";
 import { changesRules } from "../facts/afxdp-live-rules.ts";
+import { changesConfirmation, readConfirmation } from "../facts/reset-confirmation.ts";
 import { createAfxdpMergeResults, type AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
 import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
@@ -67,6 +69,20 @@ function nodeStateController(
       }),
       configExists: createConfigExistsCheck(transport, Date.now, afxdpOperatorConfigs),
       findResetHold: createResetHold({ transport, policies: afxdpNetworkNodePolicies, namespace, nowMs: Date.now }),
+      massLoss: createMassLoss({
+        census: () =>
+          countLosses({
+            configured: afxdpStates.list().flatMap(({ metadata, spec = {} }) => {
+              return afxdpGrants(spec).devices.length === 0 ? [] : [metadata.name];
+            }),
+            selectors: afxdpPolicies.list().map(({ spec }) => spec.nodeSelector),
+            node: (name) => nodes.get(name),
+          }),
+        confirmed: () => readConfirmation(afxdpConfigs),
+        config: afxdpOperatorConfigs,
+        namespace,
+        nowMs: Date.now,
+      }),
       heldResets,
       nowMs: Date.now,
     }),
@@ -75,7 +91,7 @@ function nodeStateController(
       fromCache(afxdpStates, (change) => (changesMerge(change) && !results.isOwnWrite(change) ? [change.key] : [])),
       fromCache(states, (change) => (changesSriovUse(change) ? [change.key] : [])),
       fromCache(afxdpPolicies, (change) => (changesRules(change) ? allNodes() : [])),
-      fromCache(afxdpConfigs, (change) => (changesRules(change) ? allNodes() : [])),
+      fromCache(afxdpConfigs, (change) => (changesRules(change) || changesConfirmation(change) ? allNodes() : [])),
     ],
   };
 }

@@ -26,7 +26,8 @@ import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import { configOwner } from "../facts/config-exists.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { HeldResets } from "../node-states/held-resets.ts";
-import { afxdpGrants, wereLostTogether, type FindResetHold } from "../node-states/reset-hold.ts";
+import type { MassLoss } from "../node-states/mass-loss.ts";
+import { afxdpGrants, losesAll, wereLostTogether, type FindResetHold } from "../node-states/reset-hold.ts";
 import type { AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
 
@@ -42,6 +43,8 @@ export interface AfxdpNodeStateDeps {
   readonly configExists: (config: AfxdpOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Called if the spec would lose something. */
   readonly findResetHold: FindResetHold;
+  /** Holds nodes of which most lose all their policies at once. */
+  readonly massLoss: MassLoss;
   readonly heldResets: Pick<HeldResets, "set">;
   readonly nowMs: () => number;
 }
@@ -64,6 +67,7 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     if (node === undefined || !isInNodeSet(node, rules)) {
       results.delete(name);
       deps.heldResets.set(name, undefined);
+      deps.massLoss(name, false);
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
@@ -74,7 +78,8 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const next = afxdpNodeStateSpec(merged, state);
     const given = state && { before: afxdpGrants(state.spec ?? {}), specWrittenAt: state.specWrittenAt };
     const lost = given && wereLostTogether(given, afxdpGrants(next));
-    const hold = lost && (await deps.findResetHold(lost.writtenAt, signal));
+    const massLoss = deps.massLoss(name, losesAll(given?.before, afxdpGrants(next)));
+    const hold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
     deps.heldResets.set(name, hold);
     const spec = hold === undefined ? next : { interfaces: [], ...state?.spec };
     await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec }, signal);

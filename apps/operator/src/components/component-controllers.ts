@@ -31,13 +31,14 @@ import { limitRate } from "../controller-pace.ts";
 import { createContestEvents } from "../reports/contest-events.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { isKindServed } from "../facts/cluster-settings.ts";
-import { changesPlacement, enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
+import { changesPlacement, enqueuesConfig, existing, settingsIn, subscribeToCertificates, subscribeToComponents } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
 import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+import { createPodRefusals } from "./pod-refusals.ts";
 
 /**
  * Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time.
@@ -95,6 +96,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     },
     recordTransition: createTransitionEvents(events),
     recordContest: createContestEvents(events),
+    findPodRefusals: createPodRefusals({ transport, namespace, now: () => new Date() }),
     log,
     now: () => new Date(),
   });
@@ -116,6 +118,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
         changesPlacement(change, nodeSetLabels(operatorConfigs.get(operatorConfigName))) ? [operatorConfigName] : [],
       ),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
+      enqueuesConfig((enqueue) => subscribeToCertificates(caches.certificates, enqueue)),
       enqueuesConfig((enqueue) => clusterSettings.subscribe(enqueue)),
     ],
   };

@@ -58,6 +58,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   const told: ConditionSummary[] = [];
   const freed: ObjectMeta[] = [];
   let refusal: KubeError | undefined;
+  let podRefusal: string | undefined;
   let afxdp: AfxdpOperatorConfig | undefined;
   const reports: (string | undefined)[] = [];
   const lines: string[] = [];
@@ -88,6 +89,10 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
       told.push(summary);
     },
     recordContest: () => undefined,
+    findPodRefusals(pending) {
+      const sentences = podRefusal === undefined ? [] : pending.map((name) => `${name}: ${podRefusal ?? ""}`);
+      return Promise.resolve({ sentences, afterMs: pending.length === 0 ? undefined : 60_000 });
+    },
     now: () => new Date(time),
   });
 
@@ -125,6 +130,9 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     putAfxdp(spec: AfxdpOperatorConfigSpec | undefined): void {
       const metadata = { name: "default", namespace, uid: "uid-afxdp" };
       afxdp = spec && { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata, spec };
+    },
+    refusePods(words: string | undefined): void {
+      podRefusal = words;
     },
     /** Deletes it while the cache still shows it. */
     loseUnheard(name: string): void {
@@ -166,6 +174,19 @@ describe('SriovOperatorConfig "default"', () => {
       "Progressing False OperatorConfigReady",
     ]);
     expect(statuses.get("default")?.observedGeneration).toBe(3);
+  });
+
+  it("says why the pods of a DaemonSet are refused, and asks again as long as pods are missing", async () => {
+    const { put, run, rollAll, refusePods, statuses } = setUp();
+    put("default", {});
+    await run();
+    rollAll({ desired: 2, updated: 0, available: 0 });
+    refusePods("its pods are refused: exceeded quota");
+    expect(await run()).toEqual({ afterMs: 60_000 });
+    const progressing = statuses.get("default")?.conditions?.find(({ type }) => type === "Progressing")?.message;
+    expect(progressing).toContain("sriov-device-plugin: its pods are refused: exceeded quota");
+    rollAll();
+    expect(await run()).toBeUndefined();
   });
 
   it("is not ready while a DaemonSet can run on no node, and says which labels are missing", async () => {

@@ -35,6 +35,7 @@ import {
   unusedConfigSummary,
   type Unserved,
 } from "./operator-config-summary.ts";
+import type { FindPodRefusals, PodRefusals } from "./pod-refusals.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
 import type { SyncFailure } from "./component-objects.ts";
 
@@ -57,6 +58,7 @@ export interface OperatorConfigDeps extends SyncDeps {
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
   readonly recordTransition: RecordTransition;
   readonly recordContest: RecordContest;
+  readonly findPodRefusals: FindPodRefusals;
   readonly now: () => Date;
 }
 
@@ -102,7 +104,9 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     const own = isPresent
       ? rendered.components.filter(({ name: component }) => !isOfAfxdp(component))
       : rendered.components;
-    const outcome = { ...synced, unplaced: placementProblems(own, deps.nodes()) };
+    const refused = await deps.findPodRefusals(synced.lacking, signal);
+    const pending = [...synced.pending, ...refused.sentences];
+    const outcome = { ...synced, pending, unplaced: placementProblems(own, deps.nodes()) };
     // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to
     // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
@@ -112,9 +116,9 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
       const summary = operatorConfigSummary(ofSriov(rendered), whole, unserved);
       const contested = await writeStatus(deps, config, summary, signal);
       report?.(whole);
-      return requeueAfter(whole) ?? (unserved?.isLate === false ? { afterMs: serviceMs } : contested);
+      return requeueAfter(whole) ?? (unserved?.isLate === false ? { afterMs: serviceMs } : (contested ?? ask(refused)));
     }
-    return requeueAfter(whole);
+    return requeueAfter(whole) ?? ask(refused);
   };
 
   /** Logs that a changed spec is applied, once. The returned function logs what came of it. Other passes log only what they write. */
@@ -144,6 +148,11 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     if (failures.length > 0) return retryRefused;
     return replaced.length > 0 ? retryReplaced : undefined;
   }
+}
+
+/** Why pods are refused shows in events, which wake nobody. */
+function ask({ afterMs }: PodRefusals): Requeue | undefined {
+  return afterMs === undefined ? undefined : { afterMs };
 }
 
 function withFailures(outcome: SyncOutcome, more: readonly SyncFailure[]): SyncOutcome {

@@ -5,7 +5,7 @@ import type { ComponentProblem, RenderedComponents } from "@switchyard/render";
 import { operatorConfigSummary } from "./operator-config-summary.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 
-const nothing: SyncOutcome = { failures: [], incomplete: [], pending: [], replaced: [], isStale: false };
+const nothing: SyncOutcome = { failures: [], incomplete: [], pending: [], lacking: [], replaced: [], isStale: false };
 const warning: ComponentProblem = {
   component: "config-daemon",
   severity: "warning",

@@ -31,6 +31,8 @@ export interface SyncOutcome {
   readonly incomplete: readonly string[];
   /** Sentences about DaemonSets with missing or outdated pods, with counts. */
   readonly pending: readonly string[];
+  /** Names of these DaemonSets, without those that no node can run. */
+  readonly lacking: readonly string[];
   /** Sentences about objects whose fields admission has replaced. */
   readonly replaced: readonly string[];
   /** Sentences about DaemonSets that can run on no node. */
@@ -56,6 +58,7 @@ export async function syncComponents(
     failures: [],
     incomplete: [],
     pending: [],
+    lacking: [],
     replaced: [],
     isStale: false,
   };
@@ -75,10 +78,14 @@ export async function syncComponents(
     for (const item of inOrderOfRemoval(leftovers)) {
       await attempt(pass, item.type.kind, item.name, () => remove(pass, item));
     }
-    pass.pending.push(...component.objects.flatMap((manifest) => rolloutOf(pass, manifest) ?? []));
+    for (const manifest of component.objects) {
+      const { sentence, lacksPods } = rolloutOf(pass, manifest);
+      if (sentence !== undefined) pass.pending.push(sentence);
+      if (lacksPods) pass.lacking.push(manifest.metadata.name);
+    }
   }
-  const { failures, incomplete, pending, replaced, isStale } = pass;
-  return { failures, incomplete: [...new Set(incomplete)], pending, replaced, isStale };
+  const { failures, incomplete, pending, lacking, replaced, isStale } = pass;
+  return { failures, incomplete: [...new Set(incomplete)], pending, lacking, replaced, isStale };
 }
 
 /**
@@ -104,6 +111,7 @@ interface Pass extends SyncDeps {
   readonly failures: SyncFailure[];
   readonly incomplete: string[];
   readonly pending: string[];
+  readonly lacking: string[];
   readonly replaced: string[];
   isStale: boolean;
 }
@@ -204,11 +212,15 @@ function serves({ objects, write }: Pass, manifest: Manifest): boolean {
   return write.isObserved(item) && isServing(objects.seen(item)?.rollout);
 }
 
-function rolloutOf({ objects, write }: Pass, manifest: Manifest): string | undefined {
-  if (manifest.kind !== "DaemonSet") return undefined;
+function rolloutOf(
+  { objects, write }: Pass,
+  manifest: Manifest,
+): { readonly sentence: string | undefined; readonly lacksPods: boolean } {
+  if (manifest.kind !== "DaemonSet") return { sentence: undefined, lacksPods: false };
   const item = objects.itemOf(manifest);
   const rollout = write.isObserved(item) ? objects.seen(item)?.rollout : undefined;
-  return pendingRollout(item.name, rollout, !runsOnlyWithVfs(manifest));
+  const sentence = pendingRollout(item.name, rollout, !runsOnlyWithVfs(manifest));
+  return { sentence, lacksPods: sentence !== undefined && rollout !== undefined && rollout.desired > 0 };
 }
 
 function isOf({ kind, metadata }: Manifest, { type, name }: InventoryItem): boolean {

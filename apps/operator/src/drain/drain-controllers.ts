@@ -28,6 +28,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
+import { createOutageLog } from "@switchyard/service";
 import { fieldManagers } from "../field-managers.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
@@ -88,12 +89,13 @@ const debounce = { debounceMs: 20, maxDebounceMs: 100 };
 
 export function startDrainControllers(context: OperatorContext): void {
   const { transport, log, settings, signal, events } = context;
+  const failed = createOutageLog(log);
   const pods = followNodePods({
     transport,
     resourcePrefix: settings.resourcePrefix,
     maxAgeMs: settings.maxCacheAgeMs,
     report(error, { resource, ageMs }) {
-      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+      failed({ resource, ageMs, error }, "watch failed; retrying");
     },
   });
   context.showAges(pods);

@@ -27,6 +27,7 @@ import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import type { WatchNetworksOptions } from "./network-caches.ts";
 import { specWrittenAt } from "./cached-node-state.ts";
 import { fieldManagers } from "../field-managers.ts";
+import { keepConfirmation } from "./reset-confirmation.ts";
 
 /** More than the subfunctions of all devices of a node. */
 const maxPrograms = 8_192;
@@ -68,7 +69,10 @@ export const afxdpStores = {
   },
   afxdpConfigs: {
     type: afxdpOperatorConfigs,
-    project: (config: AfxdpOperatorConfig): AfxdpOperatorConfig => ({ ...config, metadata: keep(config.metadata) }),
+    project: (config: AfxdpOperatorConfig): AfxdpOperatorConfig => ({
+      ...config,
+      metadata: { ...keep(config.metadata), ...keepConfirmation(config.metadata) },
+    }),
     managers: [
       fieldManagers.operatorConfigStatus,
       fieldManagers.resetHeld,

@@ -14,6 +14,7 @@ import {
   type Reconcile,
   type Source,
 } from "@switchyard/kube";
+import { limitRate } from "../controller-pace.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { createConfigCondition, type ReportedConfig, type SetConfigCondition } from "../reports/config-condition.ts";
@@ -81,14 +82,17 @@ export function heldResetsController(
   return {
     name,
     reads: [configs],
-    reconcile: createHeldResetsReconciler({
-      heldResets,
-      configs,
-      setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
-      record(news) {
-        events.record(news);
-      },
-    }),
+    reconcile: limitRate(
+      createHeldResetsReconciler({
+        heldResets,
+        configs,
+        setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
+        record(news) {
+          events.record(news);
+        },
+      }),
+      { intervalMs: 1_000, nowMs: () => performance.now() },
+    ),
     sources: [heldResets.source, fromCache(configs, ({ key }) => [key])],
   };
 }

@@ -18,10 +18,12 @@ import { limitRate, parallelNodes } from "../controller-pace.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
+import { changesConfirmation, readConfirmation } from "../facts/reset-confirmation.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "../results/affected-nodes.ts";
 import { createHeldResets, heldResetsController, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
-import { createResetHold } from "./reset-hold.ts";
+import { countLosses, createMassLoss } from "./mass-loss.ts";
+import { createResetHold, sriovGrants } from "./reset-hold.ts";
 
 /** Least time between two writes of a status that counts nodes. */
 const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
@@ -71,6 +73,20 @@ function nodeStateController(
       }),
       configExists: createConfigExistsCheck(transport, Date.now),
       findResetHold: createResetHold({ transport, policies: sriovNetworkNodePolicies, namespace, nowMs: Date.now }),
+      massLoss: createMassLoss({
+        census: () =>
+          countLosses({
+            configured: states.list().flatMap(({ name, spec }) => {
+              return sriovGrants(spec).devices.length === 0 ? [] : [name];
+            }),
+            selectors: policies.list().map(({ spec }) => spec.nodeSelector),
+            node: (name) => nodes.get(name),
+          }),
+        confirmed: () => readConfirmation(operatorConfigs),
+        config: sriovOperatorConfigs,
+        namespace,
+        nowMs: Date.now,
+      }),
       heldResets,
       async removeAnnotation(name, annotation, signal) {
         // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not
@@ -86,7 +102,7 @@ function nodeStateController(
       fromCache(states, (change) => (isOwnWrite(change, mergeResults) ? [] : nodeAffectedByState(change))),
       fromCache(policies, (change) => nodesAffectedByPolicy(change, nodes)),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : allNodes())),
-      fromCache(operatorConfigs, (change) => (affectsNodes(change) ? allNodes() : [])),
+      fromCache(operatorConfigs, (change) => (affectsNodes(change) || changesConfirmation(change) ? allNodes() : [])),
       fromCache(nicList, allNodes),
     ],
   } satisfies ControllerDefinition;

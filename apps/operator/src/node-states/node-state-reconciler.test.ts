@@ -5,13 +5,20 @@ import { KubeError } from "@switchyard/kube";
 import { fieldManagers } from "../field-managers.ts";
 import { createHeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
+import type { MassLoss } from "./mass-loss.ts";
 import type { FindResetHold, ResetHold } from "./reset-hold.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 
 const never = new AbortController().signal;
 const nowMs = Date.parse("2026-11-20T12:00:00Z");
 
-function setUp(options: { readonly configExists?: boolean; readonly findResetHold?: FindResetHold } = {}) {
+interface Options {
+  readonly configExists?: boolean;
+  readonly findResetHold?: FindResetHold;
+  readonly massLoss?: MassLoss;
+}
+
+function setUp(options: Options = {}) {
   const cluster = createCluster();
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const removed: string[] = [];
@@ -21,6 +28,7 @@ function setUp(options: { readonly configExists?: boolean; readonly findResetHol
     writer: kept.writer,
     configExists: () => Promise.resolve(options.configExists ?? true),
     findResetHold: options.findResetHold ?? (() => Promise.resolve(undefined)),
+    massLoss: options.massLoss ?? (() => undefined),
     heldResets,
     removeAnnotation(name, annotation) {
       removed.push(`${name} ${annotation}`);
@@ -191,6 +199,33 @@ describe("createNodeStateReconciler", () => {
     expect(await reconcile("worker-1")).toBeUndefined();
     expect(applied.get("worker-1")?.spec).toEqual({ interfaces: [], unselected: ["0000:3b:00.0"] });
     expect(heldResets.list()).toEqual([]);
+  });
+
+  it("keeps the spec of a node that lost all its policies with most others, until the loss is over", async () => {
+    const asked: (readonly [string, boolean])[] = [];
+    let hold: ResetHold | undefined = { reason: "MassLoss", message: "3 of 4 nodes", afterMs: 7 };
+    const massLoss: MassLoss = (node, losesAll) => {
+      asked.push([node, losesAll]);
+      return losesAll ? hold : undefined;
+    };
+    const { addConfig, addNode, addPolicy, removePolicy, setState, reconcile, applied, heldResets } = setUp({
+      massLoss,
+    });
+    addConfig();
+    addNode("worker-1");
+    addPolicy("fast");
+    const status = { interfaces: [nic({ owned: true })] };
+    setState("worker-1", { status });
+    expect(await reconcile("worker-1")).toBeUndefined();
+    const spec = applied.get("worker-1")?.spec ?? {};
+    setState("worker-1", { spec, status });
+    removePolicy("fast");
+    expect(await reconcile("worker-1")).toEqual({ afterMs: 7 });
+    expect([applied.get("worker-1")?.spec, heldResets.list()]).toEqual([spec, [["worker-1", hold]]]);
+    hold = undefined;
+    expect(await reconcile("worker-1")).toBeUndefined();
+    expect([applied.get("worker-1")?.spec?.interfaces, heldResets.list()]).toEqual([[], []]);
+    expect(asked).toEqual([false, true, true].map((losesAll) => ["worker-1", losesAll]));
   });
 
   it("keeps the state of a node that left until a deadline, and then deletes it", async () => {

@@ -34,7 +34,8 @@ import type { LiveRules } from "../facts/live-rules.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
-import { sriovGrants, wereLostTogether, type FindResetHold } from "./reset-hold.ts";
+import type { MassLoss } from "./mass-loss.ts";
+import { losesAll, sriovGrants, wereLostTogether, type FindResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
@@ -46,6 +47,8 @@ export interface NodeStateDeps {
   readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Called if the spec would lose something. */
   readonly findResetHold: FindResetHold;
+  /** Holds nodes of which most lose all their policies at once. */
+  readonly massLoss: MassLoss;
   readonly heldResets: Pick<HeldResets, "set">;
   /** Removes an annotation of the state, whoever set it. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
@@ -76,6 +79,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     if (node === undefined || !isInNodeSet(node, rules)) {
       mergeResults.delete(name);
       deps.heldResets.set(name, undefined);
+      deps.massLoss(name, false);
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
@@ -85,7 +89,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const next = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
     const given = state && { before: sriovGrants(state.spec), specWrittenAt: state.specWrittenAt };
     const lost = given && wereLostTogether(given, sriovGrants(next));
-    const hold = lost && (await deps.findResetHold(lost.writtenAt, signal));
+    const massLoss = deps.massLoss(name, losesAll(given?.before, sriovGrants(next)));
+    const hold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
     deps.heldResets.set(name, hold);
     const spec = hold !== undefined && state !== undefined ? { interfaces: [], ...state.spec } : next;
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);

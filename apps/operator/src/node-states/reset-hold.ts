@@ -89,6 +89,11 @@ export function wereLostTogether(
     : undefined;
 }
 
+/** Reports whether a node that has what `before` gives has nothing of it by `after`. */
+export function losesAll(before: NodeGrants | undefined, after: NodeGrants): boolean {
+  return before !== undefined && before.devices.length > 0 && after.devices.length === 0;
+}
+
 /**
  * Asks the API server once for all nodes that wait, one time after the other. An earlier answer may be from before the deletion
  * of the definition that took the policies of the node. Rejects with KubeError.

@@ -39,15 +39,39 @@ describe("readInCluster", () => {
 
   it("uses the service account of the pod", async () => {
     await using directory = await TemporaryDirectory.of({ namespace: "net\n", "ca.crt": "CA", token: "secret\n" });
-    const { server, namespace, credentials } = await readInCluster(env, directory.path);
+    const { server, namespace, credentials } = await readInCluster(env, { directory: directory.path });
     expect([server.href, namespace]).toEqual(["https://[fd00::1]/", "net"]);
-    const inBrackets = await readInCluster({ ...env, KUBERNETES_SERVICE_HOST: "[fd00::1]" }, directory.path);
+    const inBrackets = await readInCluster(
+      { ...env, KUBERNETES_SERVICE_HOST: "[fd00::1]" },
+      { directory: directory.path },
+    );
     expect(inBrackets.server.href).toBe(server.href);
     expect(await credentials?.current()).toEqual({ headers: { authorization: "Bearer secret" }, tls: { ca: "CA" } });
   });
 
+  it("follows the API server to another address, and keeps the last one while the address is not known", async () => {
+    await using directory = await TemporaryDirectory.of({ namespace: "net", "ca.crt": "CA", token: "secret" });
+    let host: string | undefined = "192.0.2.1";
+    const { server, credentials } = await readInCluster(env, {
+      directory: directory.path,
+      findAddress: () =>
+        Promise.resolve(
+          host === undefined ? undefined : { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: "6443" },
+        ),
+    });
+    const present = async () => {
+      credentials?.refused(); // loads again at once, as a minute later
+      return (await credentials?.current())?.server?.href;
+    };
+    expect([server.href, await present()]).toEqual(Array(2).fill("https://192.0.2.1:6443/"));
+    host = "192.0.2.9";
+    expect(await present()).toBe("https://192.0.2.9:6443/");
+    host = undefined; // the kubeconfig of the kubelet is being written
+    expect(await present()).toBe("https://192.0.2.9:6443/");
+  });
+
   it("rejects with BadConfig in a pod without a service account", async () => {
     await using directory = await TemporaryDirectory.of();
-    await expect(readInCluster(env, directory.path)).rejects.toMatchObject({ code: "BadConfig" });
+    await expect(readInCluster(env, { directory: directory.path })).rejects.toMatchObject({ code: "BadConfig" });
   });
 });

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Endpoint } from "../http/credentials.ts";
 import { HttpTransport, type HttpTransportOptions } from "../http/http-transport.ts";
-import { readInCluster } from "./in-cluster.ts";
+import { readInCluster, type InClusterOptions } from "./in-cluster.ts";
 import type { Transport } from "../http/transport.ts";
 
 export interface ConnectOptions extends HttpTransportOptions {
@@ -18,6 +18,10 @@ export interface ConnectOptions extends HttpTransportOptions {
   readonly context?: string | undefined;
   /** Environment variables; process.env by default. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Finds the address of the API server for a pod, which may change while the process runs (in-cluster.ts). */
+  readonly findAddress?: InClusterOptions["findAddress"];
+  /** Whether HTTPS_PROXY, HTTP_PROXY and NO_PROXY count for kubeconfigs without proxy-url, as with kubectl. */
+  readonly usesProxyVariables?: boolean | undefined;
 }
 
 /** Rejects with KubeError "BadConfig". Does not check that the server responds. */
@@ -25,14 +29,15 @@ export async function connect(options: ConnectOptions = {}): Promise<Transport> 
   return new HttpTransport(await findEndpoint(options), options);
 }
 
-async function findEndpoint({ kubeconfig, context, env = process.env }: ConnectOptions): Promise<Endpoint> {
+async function findEndpoint(options: ConnectOptions): Promise<Endpoint> {
+  const { kubeconfig, context, env = process.env, findAddress, usesProxyVariables = false } = options;
   // A service passes KUBECONFIG as its flag, and that can be a list. Any other given path is one file.
   const list = env["KUBECONFIG"];
   const files = kubeconfig && kubeconfig !== list ? [kubeconfig] : filesOf(list);
-  if (files.length === 0) return readInCluster(env);
+  if (files.length === 0) return readInCluster(env, { findAddress });
   // A separate chunk of the bundle: pods have no kubeconfig and never load @kubernetes/client-node.
   const { readKubeconfig } = await import("../kubeconfig/read-kubeconfig.ts");
-  return readKubeconfig(files, context);
+  return readKubeconfig(files, context, usesProxyVariables ? env : {});
 }
 
 /** Leaves out files that do not exist, unless none exists. */

@@ -9,6 +9,8 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** The same instance as long as its content does not change, so that connections can be reused. */
   readonly tls: TlsIdentity;
+  /** The API server, if its address can change while the process runs; otherwise that of the endpoint. */
+  readonly server?: URL | undefined;
 }
 
 /** Certificates and keys are in PEM format. */
@@ -57,9 +59,13 @@ export function keepFresh(
   };
 
   async function reload(): Promise<Credentials> {
-    const { headers, tls } = await load(refused);
+    const { headers, tls, server } = await load(refused);
     refused = false;
-    const credentials = { headers, tls: latest && isSame(latest.credentials.tls, tls) ? latest.credentials.tls : tls };
+    const credentials = {
+      headers,
+      ...(server && { server }),
+      tls: latest && isSame(latest.credentials.tls, tls) ? latest.credentials.tls : tls,
+    };
     latest = { credentials, staleAt: now().getTime() + maxAgeMs };
     return credentials;
   }

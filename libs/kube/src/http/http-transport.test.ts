@@ -111,6 +111,20 @@ describe("HttpTransport.request", () => {
     expect(await transport.request({ method: "GET", path: "/" })).toEqual({});
   });
 
+  it("follows the server to another address, with the token that is read again", async () => {
+    await using first = await setUp();
+    await using second = await setUp();
+    let { server } = first.server.endpoint;
+    const load = () => Promise.resolve({ headers: {}, tls: {}, server });
+    const source = keepFresh(load, { maxAgeMs: 0 });
+    await using transport = new HttpTransport({ server, namespace: "ns", credentials: source });
+    await transport.request({ method: "GET", path });
+    ({ server } = second.server.endpoint);
+    await transport.request({ method: "GET", path });
+    expect([first, second].map((it) => it.server.requests.length)).toEqual([1, 1]);
+    expect([transport.serverHost, transport.serverPort]).toEqual(["127.0.0.1", Number(server.port)]);
+  });
+
   it("opens at most maxConnections connections and reuses them", async () => {
     await using server = await serve((_, response) => response.end("{}"));
     await using transport = new HttpTransport({ ...server, namespace: "ns" }, { maxConnections: 3 });

@@ -29,9 +29,7 @@ export interface HttpTransportOptions {
 
 export class HttpTransport implements Transport {
   readonly namespace: string;
-  readonly serverHost: string;
-  readonly serverPort: number | undefined;
-  readonly #server: URL;
+  #server: URL;
   readonly #credentials: CredentialSource;
   readonly #proxy: string | undefined;
   readonly #shared: Lane;
@@ -42,9 +40,6 @@ export class HttpTransport implements Transport {
 
   constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
     this.namespace = endpoint.namespace;
-    this.serverHost = endpoint.server.hostname.replace(/^\[(.*)\]$/, "$1"); // URL puts IPv6 addresses in brackets
-    const port = endpoint.server.port || (endpoint.server.protocol === "http:" ? "80" : "443");
-    this.serverPort = endpoint.proxy === undefined ? Number(port) : undefined;
     this.#server = endpoint.server;
     this.#credentials = endpoint.credentials ?? createAnonymous();
     this.#proxy = endpoint.proxy;
@@ -52,6 +47,15 @@ export class HttpTransport implements Transport {
     this.#reserved = { connections: new Connections(endpoint), slots: new Slots(1) };
     this.#clock = options.clock ?? systemClock;
     this.#userAgent = options.userAgent ?? "switchyard";
+  }
+
+  get serverHost(): string {
+    return this.#server.hostname.replace(/^\[(.*)\]$/, "$1"); // URL puts IPv6 addresses in brackets
+  }
+
+  get serverPort(): number | undefined {
+    if (this.#proxy !== undefined) return undefined;
+    return Number(this.#server.port || (this.#server.protocol === "http:" ? "80" : "443"));
   }
 
   async request(request: TransportRequest): Promise<unknown> {
@@ -110,12 +114,13 @@ export class HttpTransport implements Transport {
   /** Resolves with the response when its head has arrived with a success status. */
   async #send(request: TransportRequest, { tried, connections, signal }: Sending): Promise<IncomingMessage> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
-    const { headers, tls } = await this.#credentials.current();
+    const { headers, tls, server = this.#server } = await this.#credentials.current();
     signal.throwIfAborted();
+    this.#server = server;
     const { promise: responded, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const options: https.RequestOptions = {
       method: request.method,
-      path: pathOn(this.#server, request.path, request.query),
+      path: pathOn(server, request.path, request.query),
       agent: connections.agent(tls),
       signal,
       headers: {
@@ -125,8 +130,8 @@ export class HttpTransport implements Transport {
         ...(body && { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
       },
     };
-    const { request: begin } = this.#server.protocol === "http:" ? http : https;
-    const outgoing = begin(this.#server, options, resolve);
+    const { request: begin } = server.protocol === "http:" ? http : https;
+    const outgoing = begin(server, options, resolve);
     outgoing.on("error", (error) => {
       reject(this.#proxy === undefined ? error : proxyError(error, tried, this.#proxy));
     });

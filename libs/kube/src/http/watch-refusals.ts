@@ -50,8 +50,12 @@ export function watchRefusals(transport: Transport, clock: Clock = systemClock):
   return {
     transport: {
       namespace: transport.namespace,
-      serverHost: transport.serverHost,
-      serverPort: transport.serverPort,
+      get serverHost() {
+        return transport.serverHost;
+      },
+      get serverPort() {
+        return transport.serverPort;
+      },
       async request(request) {
         try {
           const answer = await transport.request(request);

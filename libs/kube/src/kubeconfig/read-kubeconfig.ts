@@ -8,11 +8,19 @@ import type { Cluster, KubeConfig } from "@kubernetes/client-node";
 import type { Endpoint } from "../http/credentials.ts";
 import { authenticateByKubeconfig } from "./authenticate.ts";
 import { completeUser } from "./complete-user.ts";
+import { proxyFor, type ProxyVariables } from "./environment-proxy.ts";
 import { badConfig } from "./kubeconfig-fields.ts";
 import { readKubeconfigFile, type KubeconfigFile } from "./kubeconfig-file.ts";
 
-/** The default `context` is the current-context of the files. Rejects with KubeError "BadConfig". */
-export async function readKubeconfig(paths: readonly string[], context?: string): Promise<Endpoint> {
+/**
+ * The default `context` is the current-context of the files. `env` are the environment variables whose proxy is used for clusters
+ * without proxy-url. Rejects with KubeError "BadConfig".
+ */
+export async function readKubeconfig(
+  paths: readonly string[],
+  context?: string,
+  env: ProxyVariables = {},
+): Promise<Endpoint> {
   const files = await Promise.all(paths.map(readKubeconfigFile));
   const current = context ?? files.map((file) => file.fields["current-context"]).find((name) => Boolean(name));
   if (typeof current !== "string") throw badConfig(paths, "current-context is not set");
@@ -20,8 +28,8 @@ export async function readKubeconfig(paths: readonly string[], context?: string)
   const chosen = find(files, `context "${current}" with a cluster`, (config) => config.getContextObject(current));
   const { cluster: clusterName, user: userName, namespace } = chosen.entry;
   const ofCluster = find(files, `cluster "${clusterName}" with a server`, (config) => config.getCluster(clusterName));
-  const cluster = ofCluster.entry;
-  const server = parseServer(ofCluster.file, cluster);
+  const server = parseServer(ofCluster.file, ofCluster.entry);
+  const cluster = withProxy(ofCluster.entry, proxyFor(server, env));
   const ofUser = userName ? find(files, `user "${userName}"`, (config) => config.getUser(userName)) : undefined;
   const user = completeUser(ofUser?.file ?? chosen.file, ofUser?.entry ?? { name: "" }, cluster);
 
@@ -50,6 +58,11 @@ function parseServer({ path }: KubeconfigFile, { name, server }: Cluster): URL {
   if (url === null || !["http:", "https:"].includes(url.protocol))
     throw badConfig([path], `the server of cluster "${name}" is not an http or https URL`);
   return url;
+}
+
+/** A proxy-url of the kubeconfig has precedence over the environment, as with kubectl. */
+function withProxy(cluster: Cluster, proxyUrl: string | undefined): Cluster {
+  return proxyUrl === undefined || cluster.proxyUrl ? cluster : { ...cluster, proxyUrl };
 }
 
 /** Returns the host of proxy-url without user and password. */

@@ -2,6 +2,7 @@
 /**
  * Election is the state that waitForLease and lead share: the options with defaults, and the claims of this process.
  */
+import { isBehind } from "../cache/cache.ts";
 import { bootClock } from "../clock.ts";
 import type { Lease, LeaseClaim } from "./lease.ts";
 import { defaultLeaseTimings, type LeaderElectionOptions } from "./leader-election-options.ts";
@@ -12,6 +13,8 @@ export interface Election extends Required<LeaderElectionOptions> {
   claim(transitions: number, first?: "first"): LeaseClaim;
   /** Returns a claim without a holder, which releases the lease. */
   release(lease: Lease): LeaseClaim;
+  /** Must be called with each Lease that the server has answered with. */
+  note(lease: Lease): void;
   /** Timeout of a request; a second request still fits before the deadline. */
   readonly requestMs: number;
 }
@@ -33,11 +36,13 @@ export function createElection(options: LeaderElectionOptions): Election {
     throw new RangeError("renewDeadlineMs must be at least 2 * retryMs and at most leaseDurationMs - retryMs");
   }
   let writes = 0;
+  let known: string | undefined;
   const renewTime = () => microTime(now(), writes++);
 
   return {
     clock: bootClock,
     random: Math.random,
+    onRewind: () => undefined,
     ...options,
     timings,
     now,
@@ -46,6 +51,12 @@ export function createElection(options: LeaderElectionOptions): Election {
       const time = renewTime();
       const claim = { holder: identity, durationMs: leaseDurationMs, transitions, renewTime: time };
       return first === undefined ? claim : { ...claim, acquireTime: time };
+    },
+    note({ object }) {
+      const { resourceVersion } = object.metadata;
+      const isRewound = known !== undefined && resourceVersion !== undefined && isBehind(resourceVersion, known);
+      known = resourceVersion;
+      if (isRewound) options.onRewind?.();
     },
     release: ({ transitions }) => ({ holder: "", durationMs: 1000, transitions, renewTime: renewTime() }),
   };

@@ -41,6 +41,11 @@ export interface LeaderElectionOptions {
   readonly onLeading: (leadership: Leadership) => Promise<void>;
   /** Called for failed requests, which are retried. */
   readonly report: (error: unknown) => void;
+  /**
+   * Called when an answer shows an earlier version of the Lease than the last one. A backup of the API server's database was restored then,
+   * and watches may get nothing for hours (reflector.ts).
+   */
+  readonly onRewind?: () => void;
   readonly timings?: LeaseTimings;
   readonly clock?: Clock;
   /** Returns a number in [0, 1). */

@@ -152,6 +152,20 @@ describe("runWhenLeading", () => {
     expect(world.leaders).toEqual([]);
   });
 
+  it("notices in the leader and in the waiting replica that a backup was restored, once, and not before", async () => {
+    const world = new World(half);
+    const [a, b] = [world.start("a"), world.start("b")];
+    await world.clock.advance(10_000);
+    const backup = { lease: structuredClone(world.lease ?? {}), version: world.version };
+    await world.clock.advance(60_000);
+    expect([a.rewinds, b.rewinds]).toEqual([0, 0]);
+    world.restore(backup.lease, backup.version);
+    await world.clock.advance(5_000);
+    expect([a.rewinds, b.rewinds, world.leaders]).toEqual([1, 1, ["a"]]);
+    await world.clock.advance(60_000);
+    expect([a.rewinds, b.rewinds]).toEqual([1, 1]);
+  });
+
   it("rejects with the error of the work after it has released the lease", async () => {
     const world = new World(half);
     const a = world.start("a");

@@ -86,6 +86,7 @@ async function lead(election: Election, { lease, validUntilMs }: HeldLease): Pro
     const limits = { timeoutMs: Math.min(requestMs, remainingMs()) };
     try {
       lease = await writeLease(transport, lease, election.claim(lease.transitions), limits);
+      election.note(lease);
       // A response after the deadline does not prolong the leadership: the work has been told to stop.
       if (remainingMs() > 0) holdUntil(sentMs + timings.renewDeadlineMs);
       return true;
@@ -94,6 +95,7 @@ async function lead(election: Election, { lease, validUntilMs }: HeldLease): Pro
     }
     // Either a renewal succeeded whose response was lost, or someone changed a label, or there is another holder.
     const found = await readLease(transport, name, limits);
+    if (found !== undefined) election.note(found);
     if (found?.holder === identity) {
       lease = found;
     } else {

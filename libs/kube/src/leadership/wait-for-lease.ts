@@ -37,6 +37,7 @@ export async function waitForLease(election: Election): Promise<HeldLease | unde
 
   async function tryToTake(): Promise<HeldLease | undefined> {
     const lease = await readLease(transport, name, { timeoutMs: requestMs, signal });
+    if (lease !== undefined) election.note(lease);
     if (lease !== undefined && lease.revision !== seen?.revision) seen = observationOf(lease);
     if (seen !== undefined && clock.nowMs() < seen.freeAtMs) return undefined;
 
@@ -46,6 +47,7 @@ export async function waitForLease(election: Election): Promise<HeldLease | unde
     const taken = await (lease === undefined
       ? createLease(transport, name, claim, { timeoutMs: requestMs })
       : writeLease(transport, lease, claim, { timeoutMs: requestMs }));
+    election.note(taken);
     return { lease: taken, validUntilMs: sentMs + timings.renewDeadlineMs };
   }
 

@@ -52,6 +52,16 @@ export class World {
     return isRecord(this.lease?.["spec"]) ? this.lease["spec"]["holderIdentity"] : undefined;
   }
 
+  /** Restores a backup in which the Lease is as it was at `version`, with the writes since then lost. */
+  restore(lease: Readonly<Record<string, unknown>>, version: number): void {
+    this.#version = version;
+    this.lease = structuredClone(lease);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
   /** Changes the Lease as another program would. */
   changeLease(change: Readonly<Record<string, unknown>>): void {
     if (this.lease !== undefined) this.#store({ ...this.lease, ...change });
@@ -90,6 +100,8 @@ export class Replica {
   readonly end = new AbortController();
   readonly done: Promise<void>;
   readonly reported: unknown[] = [];
+  /** Number of times that it noticed a restored backup. */
+  rewinds = 0;
   /** Probability that a request or a response is lost. */
   lossOfRequests = 0;
   lossOfAnswers = 0;
@@ -120,6 +132,7 @@ export class Replica {
       clock: this.#clock,
       random: world.random,
       report: (error) => this.reported.push(error),
+      onRewind: () => this.rewinds++,
       onLeading: (leadership) => this.#work(leadership),
       now: () => new Date(0), // a wall clock that does not advance
     });

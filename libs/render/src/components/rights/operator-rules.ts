@@ -96,6 +96,12 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
       resources: ["leases"],
       verbs: ["create"],
     },
+    {
+      why: "quotes why the pods of a component are not created; RBAC cannot limit lists by object",
+      group: "events.k8s.io",
+      resources: ["events"],
+      verbs: ["list"],
+    },
     ...certificateRules(settings),
     ...namespacedComponents(settings),
     {
