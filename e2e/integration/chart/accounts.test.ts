@@ -139,7 +139,6 @@ describe("the pods of the chart and the operator", () => {
     expect(open).toEqual([]);
   });
 
-
   it("meet the Pod Security Standard restricted, except for those in docs/security.md with what they need", async () => {
     const needs = new Map<string, ReadonlySet<string>>();
     for (const object of [...(await chart.objects(everything)), ...operatorObjects()].filter(isRecord)) {

@@ -30,6 +30,27 @@ function referencesIn(text: string): readonly Reference[] {
 
 const references = referencesIn(readFileSync(join(root, "docs/security.md"), "utf8").replaceAll(/\s+/g, " "));
 
+/** https://github.com/ossf/scorecard/blob/main/docs/checks.md, version 5. */
+const scorecard =
+  "Binary-Artifacts Branch-Protection CI-Tests CII-Best-Practices Code-Review Contributors Dangerous-Workflow Dependency-Update-Tool " +
+  "Fuzzing License Maintained Packaging Pinned-Dependencies SAST SBOM Security-Policy Signed-Releases Token-Permissions Vulnerabilities Webhooks";
+
+it("answers each check of Scorecard", () => {
+  const [, section = ""] = readFileSync(join(root, "docs/security.md"), "utf8").split("\n## Supply chain\n");
+  const rows = [...section.matchAll(/^\| ([A-Z][A-Za-z-]+) +\| (\S.*?) +\|$/gm)].map(([, check]) => check);
+  expect(rows).toEqual(scorecard.split(" "));
+});
+
+it("has no workflow that runs code of a pull request with the rights of the repository, nor a floating action", () => {
+  const folder = join(root, ".github/workflows");
+  for (const file of readdirSync(folder)) {
+    const workflow = readFileSync(join(folder, file), "utf8");
+    expect([file, workflow.includes("pull_request_target")]).toEqual([file, false]);
+    const actions = [...workflow.matchAll(/uses: ([^\s.]\S*)/g)].map(([, action = ""]) => action);
+    expect([file, actions.filter((action) => !/@[0-9a-f]{40}$/.test(action))]).toEqual([file, []]);
+  }
+});
+
 it("finds references", () => {
   expect(references.length).toBeGreaterThan(20);
   expect(references.flatMap(({ names }) => names).length).toBeGreaterThan(12);

@@ -31,7 +31,14 @@ import { limitRate } from "../controller-pace.ts";
 import { createContestEvents } from "../reports/contest-events.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { isKindServed } from "../facts/cluster-settings.ts";
-import { changesPlacement, enqueuesConfig, existing, settingsIn, subscribeToCertificates, subscribeToComponents } from "./component-sources.ts";
+import {
+  changesPlacement,
+  enqueuesConfig,
+  existing,
+  settingsIn,
+  subscribeToCertificates,
+  subscribeToComponents,
+} from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";

@@ -97,9 +97,9 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
   const refuse = refuseWith(options);
   server.addHook("onRequest", async (request, reply) => {
     if (request.method !== "POST") return undefined;
-    if (!options.acceptsPath(secretOf(request))) {
-      reply.callNotFound();
-      return reply;
+    if (request.is404 || !options.acceptsPath(secretOf(request))) {
+      // The body is not read, so the connection cannot be used again.
+      return reply.header("connection", "close").code(404).send(notFound(request));
     }
     reply.raw.once("close", () => {
       connections.endReview(request.raw);
@@ -153,6 +153,10 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
   };
 }
 
+function notFound({ method }: FastifyRequest): { readonly message: string } {
+  return { message: `${method} is not supported on this path` };
+}
+
 /** Returns the secret path of a request; "" without one. */
 function secretOf({ params }: FastifyRequest): string {
   const secret = typeof params === "object" && params !== null && "secret" in params ? params.secret : "";
@@ -189,10 +193,7 @@ function createServer({ tls, keyPair }: ReviewServerOptions) {
 
 function handleErrors(server: ReturnType<typeof createServer>, log: Logger): void {
   server.setNotFoundHandler((request, reply) => {
-    const message = `${request.method} is not supported on this path`;
-    // A body is not read, so the connection cannot be used again.
-    if (request.method !== "GET") reply.header("connection", "close");
-    void reply.code(404).send({ message });
+    void reply.code(404).send(notFound(request));
   });
   server.setErrorHandler((error, request, reply) => {
     const { statusCode = 500 } = isHttpError(error) ? error : {};

@@ -215,17 +215,14 @@ export const chartValues = group("", {
       annotations: texts("Annotations, such as the folder of the dashboard."),
     }),
   }),
-  networkPolicy: group(
-    "NetworkPolicies of the chart's pods. The operator creates those of webhook and injector.",
-    {
-      enabled: yesNo(true, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
-      apiServerPorts: list(
-        "Ports of the API server, as Service and as endpoint. Helm adds those that it finds in the cluster.",
-        { type: "integer", minimum: 1, maximum: 65535 },
-        [443, 6443],
-      ),
-    },
-  ),
+  networkPolicy: group("NetworkPolicies of the chart's pods. The operator creates those of webhook and injector.", {
+    enabled: yesNo(true, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
+    apiServerPorts: list(
+      "Ports of the API server, as Service and as endpoint. Helm adds those that it finds in the cluster.",
+      { type: "integer", minimum: 1, maximum: 65535 },
+      [443, 6443],
+    ),
+  }),
   tests: group("Pod that helm test runs.", {
     enabled: yesNo(true, "Includes the test: a replica leads, and the SriovOperatorConfig is Ready."),
   }),
