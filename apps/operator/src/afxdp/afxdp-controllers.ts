@@ -70,8 +70,9 @@ function nodeStateController(
       configExists: createConfigExistsCheck(transport, Date.now, afxdpOperatorConfigs),
       findResetHold: createResetHold({ transport, policies: afxdpNetworkNodePolicies, namespace, nowMs: Date.now }),
       massLoss: createMassLoss({
-        census: () =>
+        census: (except) =>
           countLosses({
+            except,
             configured: afxdpStates.list().flatMap(({ metadata, spec = {} }) => {
               return afxdpGrants(spec).devices.length === 0 ? [] : [metadata.name];
             }),

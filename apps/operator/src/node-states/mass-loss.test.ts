@@ -6,10 +6,17 @@ import { countLosses, createMassLoss, type Census, type MassLossDeps } from "./m
 const noon = Date.parse("2026-11-20T12:00:00Z");
 
 function setUp(first: Census, config: MassLossDeps["config"] = sriovOperatorConfigs) {
-  const world = { nowMs: noon, census: first, confirmed: undefined as string | undefined, counts: 0 };
+  const world = {
+    nowMs: noon,
+    census: first,
+    confirmed: undefined as string | undefined,
+    counts: 0,
+    excepted: [] as string[],
+  };
   const massLoss = createMassLoss({
-    census() {
+    census(except) {
       world.counts++;
+      world.excepted = [1, 2, 3, 4, 5, 6].map((node) => `worker-${node}`).filter((name) => except.has(name));
       return world.census;
     },
     confirmed: () => world.confirmed,
@@ -87,6 +94,19 @@ describe("createMassLoss", () => {
     expect(world.counts).toBe(1);
   });
 
+  it("holds the second half of nodes that lose their policies one after the other, as with their labels", () => {
+    const { world, massLoss, pass } = setUp({ configured: 6, lost: 1 });
+    const held: string[] = [];
+    for (let node = 1; node <= 6; node++) {
+      if (massLoss(`worker-${node}`, true) !== undefined) held.push(`worker-${node}`);
+      pass(1_000);
+      const reset = node - held.length; // these have nothing any longer, so they do not count as configured
+      world.census = { configured: 6 - reset, lost: 1 + held.length };
+    }
+    expect(held).toEqual(["worker-4", "worker-5", "worker-6"]);
+    expect(world.excepted).toEqual(["worker-1", "worker-2", "worker-3"]);
+  });
+
   it("names the AfxdpOperatorConfig for AF_XDP", () => {
     const { massLoss } = setUp({ configured: 3, lost: 3 }, afxdpOperatorConfigs);
     expect(massLoss("worker-1", true)?.message).toContain("afxdpoperatorconfigs.afxdpnetwork.hns.dev default");
@@ -110,5 +130,9 @@ describe("countLosses", () => {
     expect(countLosses({ configured, selectors: [{ rack: "1" }], node })).toEqual({ configured: 2, lost: 1 });
     expect(countLosses({ configured, selectors: [], node })).toEqual({ configured: 2, lost: 2 });
     expect(countLosses({ configured, selectors: [{}], node })).toEqual({ configured: 2, lost: 0 });
+    expect(countLosses({ configured, selectors: [], node, except: new Set(["a"]) })).toEqual({
+      configured: 1,
+      lost: 1,
+    });
   });
 });

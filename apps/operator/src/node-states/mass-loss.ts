@@ -4,7 +4,8 @@
  * have deleted the policies, or a GitOps controller, a restore or a script by mistake: the API server shows no difference. So the
  * reset is announced, and a restore within the minute costs no pod its VFs. An annotation of the configuration confirms the reset at once.
  *
- * Only losses of at least three nodes count. A node that lost its policies stays held until the end of the minute, also if policies of
+ * Policies or labels of nodes can also be lost one after the other. So nodes that lost everything in the last minute count with the others,
+ * and the second half of them is held. Only losses of at least three nodes count. A node that lost its policies stays held until the end of the minute, also if policies of
  * other nodes are restored first.
  * Usage: `const massLoss = createMassLoss({ census, confirmed, confirm, nowMs }); const hold = massLoss("worker-1", true);`.
  */
@@ -22,7 +23,8 @@ export interface Census {
 export type MassLoss = (node: string, losesAll: boolean) => ResetHold | undefined;
 
 export interface MassLossDeps {
-  readonly census: () => Census;
+  /** Counts without these nodes, whose loss is known already. */
+  readonly census: (except: Pick<ReadonlySet<string>, "has">) => Census;
   /** Value of annotations.resetConfirmed on the configuration. */
   readonly confirmed: () => string | undefined;
   /** Kind of the configuration, and its namespace. */
@@ -42,16 +44,20 @@ interface Loss {
 export function createMassLoss(deps: MassLossDeps): MassLoss {
   const { census, confirmed, nowMs } = deps;
   const lossOf = new Map<string, Loss>();
+  /** When nodes lost everything that were not held. */
+  const recentMs = new Map<string, number>();
   let latest: Loss | undefined;
   let counted: { readonly census: Census; readonly untilMs: number } | undefined;
 
   /** Returns the loss that goes on, or a new one if most nodes have lost their policies. */
   function currentLoss(): Loss | undefined {
     if (latest !== undefined && nowMs() < latest.untilMs) return latest;
+    for (const [node, atMs] of recentMs) if (nowMs() - atMs >= holdMs) recentMs.delete(node);
     if (counted === undefined || nowMs() >= counted.untilMs) {
-      counted = { census: census(), untilMs: nowMs() + countedForMs };
+      counted = { census: census(recentMs), untilMs: nowMs() + countedForMs };
     }
-    const { configured, lost } = counted.census;
+    const configured = counted.census.configured + recentMs.size;
+    const lost = counted.census.lost + recentMs.size;
     if (lost < leastNodes || lost * 2 <= configured) return undefined;
     latest = newLoss({ configured, lost }, deps);
     return latest;
@@ -63,7 +69,10 @@ export function createMassLoss(deps: MassLossDeps): MassLoss {
       return undefined;
     }
     const loss = lossOf.get(node) ?? currentLoss();
-    if (loss === undefined) return undefined;
+    if (loss === undefined) {
+      recentMs.set(node, nowMs());
+      return undefined;
+    }
     lossOf.set(node, loss);
     const afterMs = loss.untilMs - nowMs();
     if (afterMs <= 0 || confirmed() === loss.until) return undefined;
@@ -78,15 +87,17 @@ export interface LossSources {
   /** The selectors of all policies. */
   readonly selectors: readonly Labels[];
   readonly node: (name: string) => Node | undefined;
+  /** Nodes that do not count. */
+  readonly except?: Pick<ReadonlySet<string>, "has">;
 }
 
 /** Counts the nodes for a census. A node that has left the cluster has lost nothing. */
-export function countLosses({ configured, selectors, node }: LossSources): Census {
+export function countLosses({ configured, selectors, node, except }: LossSources): Census {
   let count = 0;
   let lost = 0;
   for (const name of configured) {
     const found = node(name);
-    if (found === undefined) continue;
+    if (found === undefined || except?.has(name) === true) continue;
     count += 1;
     if (!selectors.some((selector) => hasLabels(labelsOf(found), selector))) lost += 1;
   }

@@ -74,8 +74,9 @@ function nodeStateController(
       configExists: createConfigExistsCheck(transport, Date.now),
       findResetHold: createResetHold({ transport, policies: sriovNetworkNodePolicies, namespace, nowMs: Date.now }),
       massLoss: createMassLoss({
-        census: () =>
+        census: (except) =>
           countLosses({
+            except,
             configured: states.list().flatMap(({ name, spec }) => {
               return sriovGrants(spec).devices.length === 0 ? [] : [name];
             }),
