@@ -19,6 +19,8 @@ export interface FakeNodes extends AsyncDisposable {
   remove(name: string): Promise<void>;
   /** Moves the interface of the port's first VF to a pod, so that the host does not see it any more. */
   giveVfToPod(name: string): Promise<void>;
+  /** Returns the number of VFs in the kernel of each node. */
+  countVfs(): Promise<ReadonlyMap<string, number>>;
   /** Returns the changes of VFs since the last call that affect pods: "worker-1: sriov_numvfs of 0000:3b:00.0 = 0". */
   takeVfChanges(): readonly string[];
 }
@@ -118,6 +120,12 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
       const [vf] = pf?.sriov?.vfs ?? [];
       if (kernel === undefined || vf === undefined) throw new RangeError(`${name} has no VF`);
       kernel.moveToPod(vf.pciAddress);
+    },
+    async countVfs() {
+      const counts = [...kernels].map(async ([name, kernel]): Promise<[string, number]> => {
+        return [name, (await kernel.host().sriov.readPf(port))?.sriov?.vfs.length ?? 0];
+      });
+      return new Map(await Promise.all(counts));
     },
     takeVfChanges() {
       return [...kernels].flatMap(([name, kernel]) => {

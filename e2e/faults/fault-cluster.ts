@@ -4,9 +4,10 @@
  * with the rights of its service account behind a proxy that injects faults, and users and nodes that connect without
  * faults.
  */
-import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
+import { connect, isKubeError, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, spawnGuarded, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { simulatePods } from "../src/pods/component-pods.ts";
 import { componentSettings } from "../src/operator/identity-objects.ts";
@@ -28,6 +29,9 @@ const controllers = [
 ];
 
 export interface FaultCluster extends AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  /** Connected to the API server without faults, as an administrator. */
+  readonly transport: Transport;
   readonly users: ClusterUsers;
   readonly observer: Observer;
   readonly injector: Injector;
@@ -41,11 +45,19 @@ export interface FaultCluster extends AsyncDisposable {
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
   /** The last lines of the operator's log. */
   readLog(): Promise<string>;
+  /** The number of lines that all replicas and daemons have logged, and what the first replica uses. */
+  measure(): Promise<ClusterUsage>;
   /**
    * Returns the log lines of processes that exited or had an unhandled error, because the operator logs only these as
    * errors, and of processes that lack rights.
    */
   readErrors(): Promise<readonly string[]>;
+}
+
+export interface ClusterUsage {
+  readonly logLines: number;
+  readonly rssMiB: number;
+  readonly descriptors: number;
 }
 
 export interface FaultClusterOptions {
@@ -136,7 +148,17 @@ export async function startFaultCluster({
 
     const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
 
+    async function measure(): Promise<ClusterUsage> {
+      const logs = await Promise.all(replicas.map((replica) => replica.operator.readLog()));
+      const daemons = (await readFile(join(directory, "daemons.log"), "utf8")).split("\n");
+      const usage = await usageOf(join(directory, "operator-0"));
+      return { logLines: logs.flat().length + daemons.length, ...usage };
+    }
+
     return {
+      controlPlane: cluster,
+      transport,
+      measure,
       users: createClusterUsers(transport, nodes),
       observer,
       injector,
@@ -163,6 +185,18 @@ export async function startFaultCluster({
     await stack.disposeAsync();
     throw error;
   }
+}
+
+/** Finds the process of the operator by its kubeconfig, which is in `directory`. */
+async function usageOf(directory: string): Promise<Omit<ClusterUsage, "logLines">> {
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const [command = "", ...args] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
+    if (!command.endsWith("node") || !args.some((argument) => argument.startsWith(`${directory}/`))) continue;
+    const [, kilobytes = "0"] = /VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+    const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
+    return { rssMiB: Math.round(Number(kilobytes) / 1024), descriptors };
+  }
+  throw new Error(`no operator has files in ${directory}`);
 }
 
 function isError(line: string): boolean {

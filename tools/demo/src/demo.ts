@@ -3,7 +3,13 @@
  * runDemo shows policies, networks, drains and the webhook on three nodes with different NICs. The nodes' kernels are
  * fake, everything else is real. What it starts runs until the test cluster ends.
  */
-import { devicePluginReasons, drainReasons, labels, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  devicePluginReasons,
+  drainReasons,
+  labels,
+  sriovOperatorConfigs,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import {
   createFakeKernel,
   i40e,
@@ -20,6 +26,7 @@ import { join } from "node:path";
 import {
   applyNetwork,
   applyPolicy,
+  confirmReset,
   createNode,
   createOperatorConfig,
   eachNode,
@@ -294,6 +301,12 @@ async function showAdmission({ testCluster, narrator }: Demo): Promise<void> {
 async function showReset({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("All policies are deleted: the NICs are reset");
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
+  // Such a loss is held for a minute, because it can be a mistake. The condition ResetHeld has the command that confirms it.
+  await confirmReset(sriovOperatorConfigs, {
+    read: (path) => testCluster.transport.request({ method: "GET", path }),
+    merge: (_path, patch) =>
+      testCluster.kubectl(["patch", "sriovoperatorconfig", "default", "--type=merge", "-p", JSON.stringify(patch)]),
+  });
   await eachNode(
     news,
     all,

@@ -51,6 +51,17 @@ it("has no workflow that runs code of a pull request with the rights of the repo
   }
 });
 
+it("runs no install script of a package, also in the jobs that sign", () => {
+  expect(readFileSync(join(root, ".npmrc"), "utf8").split("\n")).toContain("ignore-scripts=true");
+  for (const file of [".ci/run", "tools/run/run.mjs", ...readdirSync(join(root, ".github/workflows"))]) {
+    const path = file.includes("/") ? file : `.github/workflows/${file}`;
+    expect([path, /ignore-scripts[= ]false|npm rebuild/.test(readFileSync(join(root, path), "utf8"))]).toEqual([
+      path,
+      false,
+    ]);
+  }
+});
+
 it("finds references", () => {
   expect(references.length).toBeGreaterThan(20);
   expect(references.flatMap(({ names }) => names).length).toBeGreaterThan(12);

@@ -2,6 +2,7 @@
 /** The operator with a real API server and a simulated fleet whose nodes have AF_XDP devices. */
 import { afxdpNetworkNodePolicies, afxdpNetworkNodeStates, afxdpOperatorConfigs } from "@switchyard/api";
 import { collectionPath } from "@switchyard/kube";
+import { confirmReset } from "@switchyard/test-cluster";
 import { afxdpConfig, afxdpPolicy, afxdpStatus } from "../cluster/afxdp-nodes.ts";
 import { measureSteps, type Step } from "../cluster/measure-step.ts";
 import { operatorNamespace, plainNamespace } from "../cluster/nodes.ts";
@@ -66,7 +67,15 @@ function stepsOf(operator: OperatorFleet, lastRound: number): readonly Step[] {
     act: () => admin.apply("user", afxdpNetworkNodePolicies, afxdpPolicy({ numSfs })),
     isDone,
   });
-  const deletePolicies = () => admin.delete(collectionPath(afxdpNetworkNodePolicies, operatorNamespace));
+  const deletePolicies = async (): Promise<void> => {
+    await admin.delete(collectionPath(afxdpNetworkNodePolicies, operatorNamespace));
+    if (operator.size < 3) return;
+    await confirmReset(afxdpOperatorConfigs, {
+      namespace: operatorNamespace,
+      read: (path) => admin.get(path),
+      merge: (path, patch) => admin.merge(path, patch),
+    });
+  };
   const report = (namespace: string) => operator.report(namespace, () => afxdpStatus);
   const rounds = Array.from({ length: lastRound }, (_, index) => index + 1);
   return [

@@ -5,9 +5,11 @@ import {
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   type SriovNetworkNodeStateSpec,
+  sriovOperatorConfigs,
 } from "@switchyard/api";
 import { collectionPath, objectPath } from "@switchyard/kube";
 import { oneOf } from "@switchyard/service";
+import { confirmReset } from "@switchyard/test-cluster";
 import { measureSteps, type Step } from "../cluster/measure-step.ts";
 import {
   firstPolicy,
@@ -181,7 +183,16 @@ function stepsOf(
       {
         kind: kinds.deletePolicies,
         round,
-        act: () => admin.delete(collectionPath(sriovNetworkNodePolicies, operatorNamespace)),
+        act: async () => {
+          await admin.delete(collectionPath(sriovNetworkNodePolicies, operatorNamespace));
+          if (operator.size >= 3) {
+            await confirmReset(sriovOperatorConfigs, {
+              namespace: operatorNamespace,
+              read: (path) => admin.get(path),
+              merge: (path, patch) => admin.merge(path, patch),
+            });
+          }
+        },
         isDone: isEmpty,
       },
     ]),
