@@ -84,6 +84,7 @@ describe("components", () => {
       pending: ["webhook is being started"],
       replaced: [],
       isStale: false,
+      lacking: [],
     });
     roll("webhook", one);
     expect(await sync(deployed("operator-webhook"))).toMatchObject({ incomplete: [], pending: [] });
