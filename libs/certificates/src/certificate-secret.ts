@@ -46,7 +46,12 @@ export function fromSecretData(data: SecretData): StoredCertificates | undefined
   const next = certificate(keys.nextCa, keys.nextCert, keys.nextKey);
   const optional = (key: string): string | undefined => (data[key] === undefined ? undefined : text(key));
   const paths = optional(reviewPathsKey);
-  return { current, next, previousCa: optional(keys.previousCa), paths: paths && parseReviewPaths(paths) };
+  return {
+    current,
+    next,
+    previousCa: optional(keys.previousCa),
+    paths: paths === undefined ? undefined : parseReviewPaths(paths),
+  };
 }
 
 /** Returns the path at which the webhook is registered; openPath unless Switchyard wrote a secret one into the data. */
