@@ -48,9 +48,17 @@ export {
   nodes,
   type Node,
   type Taint,
+} from "./kubernetes/built-in-kinds.ts";
+export {
+  deviceClasses,
   resourceClaims,
   resourceSlices,
-} from "./kubernetes/built-in-kinds.ts";
+  type Device,
+  type DeviceAttribute,
+  type DeviceClass,
+  type DeviceTaint,
+  type ResourceSlice,
+} from "./kubernetes/dynamic-resources.ts";
 export {
   clusterVersions,
   dnses,
@@ -82,6 +90,7 @@ export {
   apiVersion,
   bpfmanProgram,
   bpfmanProgramDirectory,
+  draDriverName,
   operatorConfigName,
   ownAfxdpCni,
   upstreamDeviceDirectory,

@@ -34,6 +34,9 @@ export const bpfmanProgramDirectory = "/var/lib/bpfman/switchyard";
 /** File name and function of Switchyard's program for bpfman. */
 export const bpfmanProgram = { file: "xsk_redirect.o", functionName: "xsk_redirect" } as const;
 
+/** Name of the driver of VFs for ResourceClaims, and domain of its attributes. Claims and classes of users depend on it. */
+export const draDriverName = "sriovnetwork.k8snetworkplumbingwg.io";
+
 /** Name of the only SriovOperatorConfig and the only AfxdpOperatorConfig, in the operator's namespace, with an effect. */
 export const operatorConfigName = "default";
 
@@ -123,6 +126,8 @@ export const annotations = {
 
 /** Keys of taints. */
 export const taints = {
+  /** On devices of ResourceSlices: why claims cannot have the VF now, a DraWithheldReason. */
+  vfWithheld: "switchyard.io/vf-withheld",
   /** On Nodes that are being drained: prevents DaemonSets from creating pods there before the drain is over. */
   draining: "switchyard.io/draining",
   /** On the hosts of spec.ovnHardwareOffload entries that ask for it. */

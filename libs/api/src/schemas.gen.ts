@@ -994,6 +994,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "description": "Number of VFs that exist on the PF.",
                   "type": "integer"
                 },
+                "pcieRoot": {
+                  "description": "PCIe root complex that the card is below, as in sysfs: \"pci0000:3a\". Absent if unknown.",
+                  "type": "string"
+                },
+                "numaNode": {
+                  "description": "NUMA node of the card. Absent if it has none, or if unknown.",
+                  "type": "integer"
+                },
                 "linkSpeed": {
                   "description": "Speed of the link, for example \"10000 Mb/s\"; \"-1 Mb/s\" while the link is down.",
                   "type": "string"

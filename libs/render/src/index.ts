@@ -34,6 +34,15 @@ export {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "./device-plugin/policy-device-plugin-config.ts";
+export { addressOfDevice, deviceNameOf, renderDeviceClasses, type DeviceClassesInput } from "./dra/device-names.ts";
+export {
+  isLeftOut,
+  renderResourceSlices,
+  sliceName,
+  type DraWithheldReason,
+  type ResourceSlicesInput,
+  type WithheldFromClaims,
+} from "./dra/resource-slices.ts";
 export { formatAfxdpPluginsConfig, type AfxdpPluginsConfig } from "./afxdp-plugins/afxdp-plugins-config.ts";
 export {
   nodeAfxdpPluginsConfig,

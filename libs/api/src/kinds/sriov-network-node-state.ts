@@ -398,6 +398,13 @@ export interface InterfaceStatus {
    * @asType integer
    */
   readonly numVfs?: number;
+  /** PCIe root complex that the card is below, as in sysfs: "pci0000:3a". Absent if unknown. */
+  readonly pcieRoot?: string;
+  /**
+   * NUMA node of the card. Absent if it has none, or if unknown.
+   * @asType integer
+   */
+  readonly numaNode?: number;
   /** Speed of the link, for example "10000 Mb/s"; "-1 Mb/s" while the link is down. */
   readonly linkSpeed?: string;
   /** Link type of the port: ETH or IB; empty if unknown. */
