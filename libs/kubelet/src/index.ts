@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kubelet's APIs for device plugins and for pod resources, over gRPC on Unix sockets. */
+/** The kubelet's APIs for device plugins, dynamic resource allocation and pod resources, over gRPC on Unix sockets. */
 export type { sendUnaryData, ServerWritableStream } from "@grpc/grpc-js";
 export { callGrpc, grpcMethod, type Codec, type Empty, serveGrpc, type GrpcService } from "./grpc/grpc.ts";
 export {
@@ -17,6 +17,15 @@ export {
   type PodDevices,
   type ResourceDevices,
 } from "./pod-resources-messages.ts";
+export type { DraDeviceHealth } from "./dra/dra-health-messages.ts";
+export type {
+  ClaimRef,
+  PrepareAnswer,
+  PrepareAnswers,
+  PreparedDevice,
+  UnprepareAnswers,
+} from "./dra/dra-messages.ts";
+export { serveDraPlugin, type DraPlugin, type DraPluginOptions } from "./dra/serve-dra-plugin.ts";
 export {
   createPodResources,
   type OfferedList,
