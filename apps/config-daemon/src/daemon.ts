@@ -24,6 +24,7 @@ import { createKernelSource, ovsSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
+import { readVfClaims } from "./observe/vf-claims.ts";
 import { createVfHolders } from "./observe/vf-holders.ts";
 import type { Kubelet } from "./kubelet/kubelet.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
@@ -180,7 +181,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     return state !== undefined && drainedVfs(state) !== undefined;
   };
   const vfHolders =
-    options.kubelet && createVfHolders({ readHolders: options.kubelet.readHolders, now, isUrgent: isDraining, signal });
+    options.kubelet &&
+    createVfHolders({
+      readHolders: options.kubelet.readHolders,
+      readClaims: () => readVfClaims(host.files),
+      now,
+      isUrgent: isDraining,
+      signal,
+    });
   const withheldVfs = options.kubelet && createWithheldVfs({ kubelet: options.kubelet, nowMs: () => timing.nowMs() });
   const pass = createPass({
     host,

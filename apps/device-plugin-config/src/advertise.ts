@@ -10,10 +10,10 @@
  * node in this boot. Without the feature gate, all VFs of the status are advertised once the status belongs to this
  * boot.
  */
-import type { Bridges, SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
-import { countVfsIn, drainedVfs, hasVf, includesVf, parseVfRange } from "@switchyard/policy";
+import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
+import { changingVfs, unreadyVfs } from "@switchyard/plan";
+import { countVfsIn, hasVf, includesVf, parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
-import { changingVfs } from "./changing-vfs.ts";
 import type { KernelVfs } from "./plugin-config.ts";
 import type { Withheld, WithheldVfs } from "./withheld-vfs.ts";
 
@@ -81,14 +81,11 @@ export function advertise(
   { kernel, block, isThisBoot, withheld = new Map() }: AdvertiseOptions,
 ): Advertised {
   const changing = changingVfs(state);
-  const drained = drainedVfs(state);
-  const withoutBridge = pfsWithoutBridge(state);
+  const unreadyCauseOf = unreadyVfs(state);
   const causeOf = (pciAddress: string, vf: VfStatus): Exclude<PendingCause, "missing"> | undefined => {
     if (!isThisBoot) return "not-configured";
-    if (drained !== undefined && hasVf(drained, pciAddress, vf.vfID)) return "draining"; // without the feature gate, too
-    if (withoutBridge.has(pciAddress)) return "no-bridge";
-    if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
-    if (vf.unclean) return "unclean"; // without the feature gate, too: the next pod would have the settings of the past one
+    const unready = unreadyCauseOf(pciAddress, vf);
+    if (unready !== undefined) return unready; // without the feature gate, too
     const reason = withheld.get(vf.pciAddress);
     if (reason !== undefined) return causeOfWithheld(reason);
     if (!block) return undefined;
@@ -124,17 +121,6 @@ export function advertise(
 function causeOfWithheld(why: Withheld): "published" | "held" | "unknown-holder" {
   if ("drivers" in why) return "published";
   return "error" in why ? "unknown-holder" : "held";
-}
-
-/**
- * Returns the PFs whose bridge does not exist: a pod that needs it would fail to start. While Open vSwitch does not answer, the status
- * keeps the bridges that were known.
- */
-function pfsWithoutBridge({ spec, status }: SriovNetworkNodeState): ReadonlySet<string> {
-  const uplinksOf = ({ ovs = [], linux = [] }: Bridges = {}): readonly string[] =>
-    [...ovs, ...linux].flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress));
-  const present = new Set(uplinksOf(status?.bridges));
-  return new Set(uplinksOf(spec?.bridges).filter((pciAddress) => !present.has(pciAddress)));
 }
 
 /** Returns how many VFs the group requests, and those that exist. An invalid range requests none; rendering reports it. */

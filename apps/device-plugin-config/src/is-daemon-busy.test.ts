@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
-import { isDaemonBusy } from "./changing-vfs.ts";
+import { isDaemonBusy } from "./is-daemon-busy.ts";
 import { nodeState, pf } from "./testing/node-state.ts";
 
 const fewer = pf({ spec: { numVfs: 4 }, vfs: 0 });

@@ -25,7 +25,7 @@ import { advertise, vfsInResources, type Advertised } from "./advertise.ts";
 import { conditionOf, notApplied, notRegistered } from "./condition.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
-import { isDaemonBusy } from "./changing-vfs.ts";
+import { isDaemonBusy } from "./is-daemon-busy.ts";
 import { pluginConfig, readKernelVfs, type PluginConfig } from "./plugin-config.ts";
 import type { ReadUnregistered } from "./registered-resources.ts";
 import type { ReportedHolders, Withholding } from "./withheld-vfs.ts";

@@ -151,6 +151,7 @@ export {
   type HoldersStatus,
   type UncleanSetting,
   type UncleanVf,
+  type VfClaim,
   type VfHolder,
   type HostNetworkStatus,
   type SystemStatus,
@@ -215,6 +216,7 @@ export {
   type AfxdpProvider,
 } from "./kinds/afxdp/afxdp-operator-config.ts";
 export { ok, err, type Result, defined, type Defined } from "./values/result.ts";
+export { isUserSpaceDriver } from "./values/user-space-drivers.ts";
 export {
   isInterfaceName,
   parsePciAddress,

@@ -4,6 +4,7 @@
  * adapters, HostError, and the lock of the node.
  */
 export { HostError, type HostOperation } from "./calls/host-error.ts";
+export { bindDefault, bindTo, hasKernelDriver, rebindDefault, type BindTarget } from "./calls/bind-driver.ts";
 export { watchCalls, type WatchedCalls } from "./calls/wrap-ports.ts";
 export { isAfxdpInterfaceSpec, parseAfxdpDevice } from "./linux/records/afxdp-record-file.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";

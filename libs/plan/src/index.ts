@@ -34,5 +34,6 @@ export {
   type PfStep,
   type Step,
 } from "./steps/step.ts";
+export { changingVfs, unreadyVfs, type UnreadyCause } from "./unready-vfs.ts";
 export { isVirtualNic } from "./pf/virtual-nic.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf/pf-problems.ts";

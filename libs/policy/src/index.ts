@@ -54,7 +54,7 @@ export {
   type VfRangeProblem,
 } from "./vfs/vf-range.ts";
 export { addVfs, coversVfs, drainedVfs, formatVfSet, hasVf, type VfSet } from "./vfs/vf-set.ts";
-export { holderOf, isUserSpaceDriver, type HeldVfs } from "./vfs/vf-holder.ts";
+export { holderOf, type HeldVfs } from "./vfs/vf-holder.ts";
 export {
   isHardwareOffloadPool,
   type CompiledPool,
@@ -138,3 +138,10 @@ export {
 export { couldMatchDevice } from "./afxdp/afxdp-nic-selector.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
 export { unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";
+export { parseVfConfig, type VfConfig, type VfConfigDriver } from "./claims/vf-config.ts";
+export {
+  parseAllocatedClaim,
+  type AllocatedClaim,
+  type AllocatedDevice,
+  type ClaimScope,
+} from "./claims/allocated-claim.ts";

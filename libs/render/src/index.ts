@@ -154,3 +154,15 @@ export {
 } from "./ovn-offload/dns-placement.ts";
 export { ovnOffloadIdentity, type OvnOffloadIdentity } from "./ovn-offload/rights/ovn-offload-identity.ts";
 export type { OvnOffloadIdentitySettings } from "./ovn-offload/rights/offload-rules.ts";
+export {
+  cdiDeviceOf,
+  cdiDirectory,
+  claimSpecFile,
+  isClaimSpecFile,
+  parseClaimSpec,
+  renderClaimSpec,
+  type ClaimDevice,
+  type ClaimRecord,
+  type ClaimSpec,
+  type ContainerEdits,
+} from "./dra/claim-spec.ts";

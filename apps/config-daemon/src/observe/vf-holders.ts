@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createVfHolders finds the pods that have the node's VFs. Only the kubelet knows them. It has no events, so it is asked by each pass,
+ * createVfHolders finds the pods that have the node's VFs, and the claims that they are prepared for. Only the kubelet knows the pods. It has no events, so it is asked by each pass,
  * and four times a minute while no pass runs. Most changes need no poll: the interface of a VF moves to or from the network namespace
  * of a pod, and the kernel reports that.
  *
@@ -8,7 +8,14 @@
  * as they were. A kubelet that has lost its checkpoint lists pods without their devices. A pod keeps its VFs until it ends, so a pod that
  * loses them by a restart of the kubelet keeps them in the report.
  */
-import { defined, type HoldersStatus, type InterfaceStatus, type VfHolder, type VfStatus } from "@switchyard/api";
+import {
+  defined,
+  type HoldersStatus,
+  type InterfaceStatus,
+  type VfClaim,
+  type VfHolder,
+  type VfStatus,
+} from "@switchyard/api";
 import { sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
 import { podKey, type DeviceHolder } from "@switchyard/kubelet";
 import { isDeepStrictEqual } from "node:util";
@@ -16,6 +23,8 @@ import { newKubelet, type HoldersAnswer, type ReadHolders } from "../kubelet/kub
 
 export interface VfHoldersDeps {
   readonly readHolders: ReadHolders;
+  /** Returns the claims by the PCI address of the VF, or undefined if they are not known. There are none by default. */
+  readonly readClaims?: () => Promise<ReadonlyMap<string, VfClaim> | undefined>;
   /** The wall clock. */
   readonly now: () => Date;
   readonly clock?: Clock;
@@ -50,7 +59,7 @@ const pollMs = 15_000;
 const urgentPollMs = 2_000;
 
 export function createVfHolders(deps: VfHoldersDeps): VfHolders {
-  const { readHolders, now, clock = systemClock, isUrgent = () => false, signal: end } = deps;
+  const { readHolders, readClaims = noClaims, now, clock = systemClock, isUrgent = () => false, signal: end } = deps;
   /** Ends the sleep of the poll. */
   let wakePoll = (): void => undefined;
   let lastAnswer: string | undefined;
@@ -65,7 +74,7 @@ export function createVfHolders(deps: VfHoldersDeps): VfHolders {
     before: Partial<HeldInterfaces>,
     signal: AbortSignal,
   ): Promise<HeldInterfaces> {
-    const answer = await readHolders(signal);
+    const [answer, claims] = await Promise.all([readHolders(signal), readClaims()]);
     lastMs = clock.nowMs();
     const since = now()
       .toISOString()
@@ -73,22 +82,23 @@ export function createVfHolders(deps: VfHoldersDeps): VfHolders {
     const unknown = unknownBecause(answer, found);
     if (unknown === undefined) lastAnswer = since;
     const known = new Map(
-      (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map(({ pciAddress, holder }) => [pciAddress, holder])),
+      (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map((vf): [string, VfStatus] => [vf.pciAddress, vf])),
     );
     if (answer.ok && unknown === undefined) {
       const isOther = lastKubelet !== undefined && answer.value.kubelet !== lastKubelet;
-      forgotten = forgottenBy(answer.value, isOther ? known : forgotten);
+      forgotten = forgottenBy(answer.value, isOther ? holdersIn(known) : forgotten);
       lastKubelet = answer.value.kubelet;
     }
+    const claimOf = ({ pciAddress }: VfStatus) => (claims ?? claimsIn(known)).get(pciAddress);
     const holderOf = ({ pciAddress }: VfStatus): VfHolder | undefined => {
-      const earlier = known.get(pciAddress);
+      const earlier = known.get(pciAddress)?.holder;
       return answer.ok
         ? (holderIn(answer.value, pciAddress, { earlier, since }) ?? forgotten.get(pciAddress))
         : earlier;
     };
     return {
       interfaces: found.map((pf) =>
-        pf.Vfs === undefined ? pf : { ...pf, Vfs: pf.Vfs.map((vf) => withHolder(vf, holderOf(vf))) },
+        pf.Vfs === undefined ? pf : { ...pf, Vfs: pf.Vfs.map((vf) => withHolder(vf, holderOf(vf), claimOf(vf))) },
       ),
       holders: unknown === undefined ? { known: true } : { known: false, ...defined({ message: unknown, lastAnswer }) },
     };
@@ -205,6 +215,20 @@ function isSame(holder: DeviceHolder, { namespace, name, uid, resource }: VfHold
   return isSameUid && holder.namespace === namespace && holder.name === name && holder.resource === resource;
 }
 
-function withHolder({ holder: _before, ...vf }: VfStatus, holder: VfHolder | undefined): VfStatus {
-  return { ...vf, ...defined({ holder }) };
+function withHolder(
+  { holder: _holder, claim: _claim, ...vf }: VfStatus,
+  holder: VfHolder | undefined,
+  claim: VfClaim | undefined,
+): VfStatus {
+  return { ...vf, ...defined({ holder, claim }) };
+}
+
+const noClaims = () => Promise.resolve(new Map<string, VfClaim>());
+
+function holdersIn(vfs: ReadonlyMap<string, VfStatus>): ReadonlyMap<string, VfHolder | undefined> {
+  return new Map([...vfs].map(([address, { holder }]) => [address, holder]));
+}
+
+function claimsIn(vfs: ReadonlyMap<string, VfStatus>): ReadonlyMap<string, VfClaim> {
+  return new Map([...vfs].flatMap(([address, { claim }]) => (claim === undefined ? [] : [[address, claim]])));
 }

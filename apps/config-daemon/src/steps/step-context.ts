@@ -4,9 +4,8 @@
  * name VFs by index, and the kernel needs addresses and names.
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
-import { HostError, type Host, type Link } from "@switchyard/host";
+import { bindDefault, hasKernelDriver, HostError, type Host, type Link } from "@switchyard/host";
 import type { StepTiming } from "../deadlines/with-deadline.ts";
-import { bindDefault, hasKernelDriver } from "./drivers.ts";
 import { createExplainer, type Explainer } from "./explain-refusal.ts";
 import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
 
@@ -81,7 +80,7 @@ export function createStepContext(
     return address;
   }
 
-  /** A VF without a driver would be waited for in vain. The kernel may not have bound one, or another one (drivers.ts). */
+  /** A VF without a driver would be waited for in vain. The kernel may not have bound one, or another one (bind-driver.ts). */
   async function ensureKernelDriver(device: PciAddress): Promise<void> {
     const target = { sriov: host.sriov, pf, device };
     if (await hasKernelDriver(target)) return;

@@ -3,11 +3,9 @@
  * Creates the VFs again that a PF had before a change that its driver refuses. The record keeps them until the change is done
  * (own-pfs.ts), so a daemon that was killed in between leaves them to the next one.
  */
-import { isUnicast, parseMacAddress, type MacAddress } from "@switchyard/api";
-import { HostError, type PfRecord } from "@switchyard/host";
-import { isUserSpaceDriver } from "@switchyard/policy";
+import { isUnicast, isUserSpaceDriver, parseMacAddress, type MacAddress } from "@switchyard/api";
+import { bindDefault, bindTo, HostError, type PfRecord, rebindDefault } from "@switchyard/host";
 import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
-import { bindDefault, bindTo, rebindDefault } from "./drivers.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** The VFs of a PF before a change, as far as they can be restored. */

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that create, bind and configure VFs. */
-import { isUnicast, parseMacAddress, type PciAddress } from "@switchyard/api";
-import { HostError, type InitialVf, type Link, type PfRecord, type VfSetting } from "@switchyard/host";
+import { isUnicast, isUserSpaceDriver, parseMacAddress, type PciAddress } from "@switchyard/api";
+import {
+  bindDefault,
+  bindTo,
+  HostError,
+  type InitialVf,
+  type Link,
+  type PfRecord,
+  type VfSetting,
+  rebindDefault,
+} from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
-import { isUserSpaceDriver } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { chooseVfMac } from "../addresses/choose-vf-mac.ts";
 import { chooseGuid } from "../guids/choose-guid.ts";
-import { bindDefault, bindTo, rebindDefault } from "./drivers.ts";
 import type { StepContext } from "./step-context.ts";
 import { readMemoryCause } from "./vf-memory.ts";
 import { assignMac, createVfsAgain, readVfsBefore, waitForVfs, withVfsAgain, type VfsBefore } from "./vfs-before.ts";

@@ -502,6 +502,21 @@ export interface RolledBackChange {
   readonly time: string;
 }
 
+/** ResourceClaim for which the DRA driver has prepared a VF. */
+export interface VfClaim {
+  /** Namespace of the claim. */
+  readonly namespace: string;
+  /** Name of the claim. */
+  readonly name: string;
+  /** UID of the claim. */
+  readonly uid: string;
+  /**
+   * Driver that the claim asks for: vfio-pci, or default for the kernel's network driver. The VF keeps it until the claim ends.
+   * Absent if the VF keeps the driver that its policy says.
+   */
+  readonly driver?: string;
+}
+
 /** Whether it is known which pods have which VFs. */
 export interface HoldersStatus {
   /** Whether the kubelet answers, so that VFs without a holder are free. Otherwise holders are as last known, and any VF may be held. */
@@ -628,6 +643,8 @@ export interface VfStatus {
   readonly assigned?: string;
   /** Pod that has the VF, as the kubelet says. A VF without a holder is free only if status.holders.known is true. */
   readonly holder?: VfHolder;
+  /** ResourceClaim for which the DRA driver has prepared the VF. Absent if it is prepared for none. */
+  readonly claim?: VfClaim;
   /** Kernel driver that the VF is bound to; absent if it is not bound to a driver. */
   readonly driver?: string;
   /**

@@ -4,9 +4,9 @@
  * driver (drivers/pci/pci-driver.c, 6.12). It does so if sriov_drivers_autoprobe is 0, if vfio-pci has the id of the VF
  * (vfio-pci.ids=), if the driver is blacklisted, and if its probe function fails.
  */
-import type { PciAddress } from "@switchyard/api";
-import { HostError, type SriovSysfs } from "@switchyard/host";
-import { isUserSpaceDriver } from "@switchyard/policy";
+import { isUserSpaceDriver, type PciAddress } from "@switchyard/api";
+import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
+import { HostError } from "./host-error.ts";
 
 /** Drivers of VFs by the driver of their PF, where the two differ (drivers/net/ethernet, 6.12). */
 const vfDrivers: Readonly<Record<string, string>> = {

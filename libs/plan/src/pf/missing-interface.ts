@@ -6,8 +6,14 @@
  * daemon says which VFs are not in a pod (VfStatus.missingInterface).
  * Usage: `for (const vf of vfsWithoutInterface(spec, pf)) …`
  */
-import type { InterfaceSpec, InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
-import { includesVf, isUserSpaceDriver, parseVfRange, type VfRange } from "@switchyard/policy";
+import {
+  isUserSpaceDriver,
+  type InterfaceSpec,
+  type InterfaceStatus,
+  type VfGroup,
+  type VfStatus,
+} from "@switchyard/api";
+import { includesVf, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "../problem.ts";
 
 /** Returns the VFs of groups whose pods need an interface, and which have a kernel driver and no interface on the host. */

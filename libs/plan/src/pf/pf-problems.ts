@@ -3,8 +3,8 @@
  * Problems of one PF that the plan reports and no step can solve. The PF cannot have the eswitch mode or the number of VFs, VFs or
  * representors are missing, or an externally managed PF differs from its spec.
  */
-import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
-import { isUserSpaceDriver, smartNicModelOf } from "@switchyard/policy";
+import { isUserSpaceDriver, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
+import { smartNicModelOf } from "@switchyard/policy";
 import { parseEswitchMode } from "./plan-eswitch.ts";
 import { isVirtualNic } from "./virtual-nic.ts";
 import { quote, type PlanProblem } from "../problem.ts";

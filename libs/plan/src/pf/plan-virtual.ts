@@ -4,11 +4,10 @@
  * card is its own only VF: nothing can be created, and only its driver changes.
  * Usage: `if (isVirtualNic(pf)) return planVirtualNic(wanted, pf, field);`
  */
-import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
+import { isUserSpaceDriver, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import type { PfPlan } from "./plan-pf.ts";
 import type { PlanProblem } from "../problem.ts";
 import type { PfStep } from "../steps/step.ts";
-import { isUserSpaceDriver } from "@switchyard/policy";
 import { isKnownDeviceType } from "./vf-steps.ts";
 
 /** Binds the card to the driver that its only VF group requests. The MTU is the hypervisor's and is not changed. */

@@ -3,8 +3,8 @@
  * sharedGroups finds VFs for vfio-pci that share their IOMMU group with other devices. The bind succeeds, but a pod cannot open such a
  * VF: the group belongs to one process, and is "not viable" while the driver of another device uses it (vfio/group.c, 6.12).
  */
-import type { InterfaceStatus, VfGroup } from "@switchyard/api";
-import { includesVf, isUserSpaceDriver, type VfRange } from "@switchyard/policy";
+import { isUserSpaceDriver, type InterfaceStatus, type VfGroup } from "@switchyard/api";
+import { includesVf, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "../problem.ts";
 
 /** VFs that a message names. */

@@ -3,8 +3,8 @@
  * Plans the driver, the MAC address and the MTU of the VFs of one group (sriov-operator.md F.4, F.6). It compares all three
  * with the observed values and not the driver alone (sriov-operator.md M-30).
  */
-import { defined, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
-import { includesVf, isUserSpaceDriver, type VfRange } from "@switchyard/policy";
+import { defined, isUserSpaceDriver, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
+import { includesVf, type VfRange } from "@switchyard/policy";
 import type { PfStep } from "../steps/step.ts";
 import { isVirtio, vpVdpa } from "../steps/vdpa.ts";
 
@@ -80,6 +80,8 @@ function isAssigned(driver: string): boolean {
 }
 
 function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly PfStep[] {
+  // The DRA driver binds what a claim asks for. The policy decides again when the claim has ended.
+  if (vf.claim?.driver !== undefined) return [];
   const driver = vf.driver === "" ? undefined : vf.driver;
   const wanted = assignedDriver(pf, group);
   if (wanted !== undefined) return driver === wanted ? [] : [bind(pf, vf.vfID, driver, group)];

@@ -4,7 +4,13 @@
  * reports no holders, and the kubelet may not answer.
  * Usage: `holderOf(state.status ?? {}, vf)` is "free" only if no pod has the VF.
  */
-import type { HoldersStatus, InterfaceStatus, VfHolder, VfStatus } from "@switchyard/api";
+import {
+  isUserSpaceDriver,
+  type HoldersStatus,
+  type InterfaceStatus,
+  type VfHolder,
+  type VfStatus,
+} from "@switchyard/api";
 
 /** The parts of a status of a node state that are used. */
 export interface HeldVfs {
@@ -12,17 +18,11 @@ export interface HeldVfs {
   readonly interfaces?: readonly InterfaceStatus[] | undefined;
 }
 
-/** Returns the pod that has, or was last known to have, the VF. */
+/** Returns the pod that has, or was last known to have, the VF. The pod of a claim is not known before the kubelet has started it. */
 export function holderOf({ holders }: Pick<HeldVfs, "holders">, vf: VfStatus): VfHolder | "free" | "unknown" {
   if (vf.holder !== undefined) return vf.holder;
+  if (vf.claim !== undefined) return "unknown";
   return holders?.known === true && !isAway(vf) ? "free" : "unknown";
-}
-
-/** Drivers that pass a device to user space: upstream's list (sriov-operator.md F.4). */
-const userSpaceDrivers: ReadonlySet<string> = new Set(["vfio-pci", "uio_pci_generic", "igb_uio"]);
-
-export function isUserSpaceDriver(driver: string): boolean {
-  return userSpaceDrivers.has(driver);
 }
 
 /** Reports whether the interface of the VF may be in a network namespace that the kubelet does not know. */
