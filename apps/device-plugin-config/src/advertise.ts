@@ -30,7 +30,7 @@ export interface PendingVfs {
   readonly pciAddress: string;
   readonly count: number;
   readonly cause: PendingCause;
-  /** Why the VFs are withheld; only for "published", "held" and "unknown-holder". */
+  /** Why the VFs are withheld; only for "published", "held", "unknown-holder" and "moved". */
   readonly withheld?: readonly Withheld[];
 }
 
@@ -41,7 +41,7 @@ export interface PendingVfs {
  * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its
  * network interface. "unclean": a past pod has left the VF with its settings, which the daemon will reset. "published": a driver
  * publishes the VF in a ResourceSlice. "held": a pod has the VF as a device of another resource. "unknown-holder": the kubelet does not
- * say whether a pod has it.
+ * say whether a pod has it. "moved": the node gives its VFs to ResourceClaims.
  */
 export type PendingCause = (typeof causes)[number];
 
@@ -50,6 +50,7 @@ const causes = [
   "draining",
   "no-interface",
   "no-bridge",
+  "moved",
   "published",
   "unclean",
   "held",
@@ -108,7 +109,7 @@ export function advertise(
       const others = causes.flatMap((cause) => {
         const ofCause = cause === "missing" ? [] : (byCause.get(cause) ?? []);
         const reasons = ofCause.flatMap((vf) => withheld.get(vf.pciAddress) ?? []);
-        const isWithheld = cause === "published" || cause === "held" || cause === "unknown-holder";
+        const isWithheld = reasons.length > 0;
         const entry = { resourceName, pciAddress, count: ofCause.length, cause };
         return ofCause.length === 0 ? [] : [{ ...entry, ...(isWithheld && { withheld: reasons }) }];
       });
@@ -118,7 +119,8 @@ export function advertise(
   return { rendered: nodeDevicePluginConfig({ ...state, status: { ...state.status, interfaces } }), pending };
 }
 
-function causeOfWithheld(why: Withheld): "published" | "held" | "unknown-holder" {
+function causeOfWithheld(why: Withheld): "published" | "held" | "unknown-holder" | "moved" {
+  if ("moved" in why) return "moved";
   if ("drivers" in why) return "published";
   return "error" in why ? "unknown-holder" : "held";
 }

@@ -28,7 +28,12 @@ export function conditionOf({ rendered, pending }: Advertised): NewCondition {
     );
   }
   if (pending.some(({ cause }) => withheld.has(cause))) return notReady(reasons.vfsHeld, pending.map(describe));
-  if (pending.length > 0) return notReady(reasons.vfsMissing, pending.map(describe));
+  const others = pending.filter(({ cause }) => cause !== "moved");
+  if (others.length > 0) return notReady(reasons.vfsMissing, others.map(describe));
+  if (pending.length > 0) {
+    const message = `${list(pending.map(describe))}; ${advertised}`;
+    return { type, status: "True", reason: reasons.offeredToClaims, message };
+  }
   return { type, status: "True", reason: reasons.configured, message: advertised };
 }
 
@@ -44,7 +49,13 @@ export function notRegistered({ resources, isKubeletAbsent }: Unregistered, adve
 const withheld: ReadonlySet<PendingCause> = new Set(["published", "held", "unknown-holder", "unclean"] as const);
 
 /** What can last, and does not say that the daemon is about to do something. */
-const lasting: ReadonlySet<PendingCause> = new Set([...withheld, "missing", "no-interface", "no-bridge"] as const);
+const lasting: ReadonlySet<PendingCause> = new Set([
+  ...withheld,
+  "moved",
+  "missing",
+  "no-interface",
+  "no-bridge",
+] as const);
 
 /** Returns the condition for a node whose plugin could not be updated. `action` is what failed. */
 export function notApplied(action: string, error: unknown): NewCondition {
@@ -66,6 +77,8 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
       const named = `${drivers.slice(0, maxNamed).join(", ")}${more}`;
       return `${vfs} ${isOne ? "is" : "are"} withheld because ResourceSlices offer ${isOne ? "it" : "them"}: ${named}`;
     }
+    case "moved":
+      return `${vfs} ${isOne ? "is" : "are"} given to pods by ResourceClaims`;
     case "held": {
       const holders = why.flatMap((each) => ("holders" in each ? each.holders : []));
       const pods = [...new Set(holders.map(({ namespace, name, resource }) => `${namespace}/${name} (${resource})`))];

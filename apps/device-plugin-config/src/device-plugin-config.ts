@@ -16,6 +16,7 @@ import type { PodName } from "@switchyard/kubelet";
 import { createOutageLog, levelOfVerbosity, runService, type Logger } from "@switchyard/service";
 import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
+import { createHandOver } from "./hand-over.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.ts";
 import { createPluginReconciler } from "./plugin-reconciler.ts";
 import { watchPublishedVfs } from "./published-vfs.ts";
@@ -90,11 +91,13 @@ async function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
         ...deps,
         isReady: () => published.read() !== undefined,
         withholding: createWithholding({
-          published: () => published.read() ?? new Map(),
+          published: async ({ hasMoved, signal }) =>
+            hasMoved ? await published.readExact(signal) : (published.read() ?? new Map()),
           resourcePrefix: options.resourcePrefix,
           offered: () => readOfferedVfs(options.configFile),
           readHolders: kubeletHolders(options.kubeletDirectory, ownPodOf(options)),
         }),
+        handOver: createHandOver({ transport: options.transport, namespace: options.namespace, manager }),
         readUnregistered: createRegistration(options.kubeletDirectory),
         host: { sriov: createLinuxSriovSysfs(hostRoot), boot: createLinuxBoot(hostRoot) },
       }),

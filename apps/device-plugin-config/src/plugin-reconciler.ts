@@ -10,6 +10,7 @@
  *
  * Without a NodeState, and before the first report of the daemon, the follower changes nothing.
  */
+import { mayHandOver } from "@switchyard/policy";
 import { defined, type SriovNetworkNodeState, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Boot, SriovSysfs } from "@switchyard/host/sysfs";
 import {
@@ -29,7 +30,8 @@ import { isDaemonBusy } from "./is-daemon-busy.ts";
 import { pluginConfig, readKernelVfs, type PluginConfig } from "./plugin-config.ts";
 import type { ReadUnregistered } from "./registered-resources.ts";
 import type { ReportedHolders, Withholding } from "./withheld-vfs.ts";
-import { activateConfig, writeForStart } from "./config-file.ts";
+import { activateConfig, isInForce, writeForStart } from "./config-file.ts";
+import type { HandOver } from "./hand-over.ts";
 
 export interface PluginReconcilerDeps {
   readonly flags: Readonly<
@@ -45,6 +47,7 @@ export interface PluginReconcilerDeps {
   readonly isReady?: () => boolean;
   /** Returns the NodeState of the node from the cache. */
   readonly state: () => SriovNetworkNodeState | undefined;
+  readonly handOver: HandOver;
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
   readonly log: Logger;
   /** Called when the init container has written the configuration. */
@@ -53,6 +56,9 @@ export interface PluginReconcilerDeps {
 
 /** A stale VF is checked again after this time. If it becomes what the status says, the status does not change. */
 const staleRetryMs = 2_000;
+
+/** Enough for a plugin that was told to end. */
+const handOverMs = 2_000;
 
 /** The kubelet sends no event when a plugin registers. */
 const unregisteredRetryMs = 3_000;
@@ -97,13 +103,16 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     // another boot id, or with none, as upstream's daemon writes it, therefore withdraws no VF.
     const isThisBoot = isConfigured || (!flags.wait && flags.blockUntilConfigured);
     const options = { kernel, block: flags.blockUntilConfigured, isThisBoot };
+    const allocation = await deps.handOver.confirm(state, signal);
     const { withheld, afterMs } = await withholding.check(
       advertise(state, options).rendered.config,
-      reportedHolders(status),
+      { allocation, reported: reportedHolders(status) },
       signal,
     );
     const advertised = advertise(state, { ...options, withheld });
     const config = pluginConfig(advertised.rendered.config, kernel);
+    const isHandedOver = mayHandOver("devicePlugin", allocation);
+    const wasInForce = isHandedOver && (await isInForce(flags.configFile, config));
     let condition = conditionOf(advertised);
     logOnce(condition.message);
     if (flags.wait) {
@@ -119,6 +128,11 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     const isUnregistered = unregistered !== undefined && unregistered.resources.length > 0;
     if (isUnregistered && condition.status === "True") condition = notRegistered(unregistered, condition.message);
     await writeCondition(writer, state, condition, signal);
+    if (isHandedOver) {
+      // Not before a pass in which nothing changed: the plugin that was told to end could still register.
+      if (!flags.wait && !wasInForce) return { afterMs: handOverMs };
+      await deps.handOver.write(state, signal);
+    }
     if (isUnregistered && !flags.wait) return { afterMs: Math.min(unregisteredRetryMs, afterMs ?? Infinity) };
     if (advertised.pending.some(({ cause }) => cause === "stale")) return { afterMs: staleRetryMs };
     return afterMs === undefined ? undefined : { afterMs };

@@ -7,7 +7,7 @@
  * is withheld then.
  */
 import { resourceSlices } from "@switchyard/api";
-import { isKubeError, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
+import { isKubeError, listPages, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 import { readSlice, type DeviceSlice } from "@switchyard/policy";
 import { createOutageLog, type Logger } from "@switchyard/service";
 
@@ -17,6 +17,8 @@ export type PublishedVfs = ReadonlyMap<string, readonly string[]>;
 export interface PublishedVfsWatch extends AsyncDisposable {
   /** Returns undefined until the slices are known. */
   read(): PublishedVfs | undefined;
+  /** Asks the API server. Rejects with KubeError. */
+  readExact(signal: AbortSignal): Promise<PublishedVfs>;
   /** Calls `listener` with each change, until the signal aborts. */
   subscribe(listener: () => void, signal: AbortSignal): void;
 }
@@ -28,6 +30,7 @@ export interface PublishedVfsOptions {
 }
 
 export function watchPublishedVfs({ transport, nodeName, log }: PublishedVfsOptions): PublishedVfsWatch {
+  const fieldSelector = `spec.nodeName=${nodeName}`;
   let isRefused = false;
   const listeners = new Set<() => void>();
   const tell = (): void => {
@@ -37,7 +40,7 @@ export function watchPublishedVfs({ transport, nodeName, log }: PublishedVfsOpti
   const slices = watchObjects({
     transport,
     type: resourceSlices,
-    fieldSelector: `spec.nodeName=${nodeName}`,
+    fieldSelector,
     optional: true,
     project: (slice: KubeObject): DeviceSlice | null => readSlice(slice) ?? null,
     report(error, { resource, ageMs }) {
@@ -54,6 +57,13 @@ export function watchPublishedVfs({ transport, nodeName, log }: PublishedVfsOpti
     read() {
       if (!slices.synced) return isRefused ? new Map() : undefined;
       return publishedIn(slices.list().flatMap((slice) => slice ?? []));
+    },
+    async readExact(signal) {
+      const found: DeviceSlice[] = [];
+      for await (const { items } of listPages(transport, { type: resourceSlices, fieldSelector, signal })) {
+        found.push(...items.flatMap((slice) => readSlice(slice) ?? []));
+      }
+      return publishedIn(found);
     },
     subscribe(listener, signal) {
       listeners.add(listener);

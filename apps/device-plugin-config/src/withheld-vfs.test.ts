@@ -5,6 +5,7 @@ import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
 import type { PodDevices, PodName } from "@switchyard/kubelet";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
+import { allocationOf } from "@switchyard/policy";
 import { createLogger } from "@switchyard/service";
 import { mkdtemp, readFile, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -95,8 +96,16 @@ function process({
       resourcePrefix: "openshift.io",
       offered: () => readOfferedVfs(configFile),
       readHolders: kubeletHolders(kubeletDirectory, ownPod),
-      published: () => sidecar.published,
+      published: () => Promise.resolve(sidecar.published),
     }),
+    handOver: {
+      confirm: (state) => Promise.resolve({ ...allocationOf(state), hasMoved: state.spec?.allocation !== undefined }),
+      write() {
+        const { status = {} } = sidecar.state;
+        sidecar.state = { ...sidecar.state, status: { ...status, offeredBy: "dra" } };
+        return Promise.resolve();
+      },
+    },
     state: () => sidecar.state,
     writer: {
       applyStatus({ status }) {
@@ -172,6 +181,57 @@ describe("a resource that is renamed while pods have its VFs", () => {
     kubelet.pods = [pod("late", "openshift.io/lab", vf1)];
     expect(await sidecar.run()).toBe(10_000);
     expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf2, vf3] });
+  });
+});
+
+describe("a node that moves to ResourceClaims", () => {
+  const toClaims = (state: SriovNetworkNodeState): SriovNetworkNodeState => ({
+    ...state,
+    spec: { ...state.spec, allocation: "dra" },
+  });
+
+  it("withdraws free VFs at once and the others when their pods have ended, and passes on the right to offer them", async () => {
+    const sidecar = process();
+    await sidecar.run();
+    kubelet.pods = [pod("app1", "openshift.io/lab", vf0, vf2)];
+    sidecar.state = toClaims(lab);
+    expect(await sidecar.run()).toBe(2_000);
+    expect([await sidecar.offered(), sidecar.state.status?.offeredBy]).toEqual([{ lab: [vf0, vf2] }, undefined]);
+    expect(sidecar.condition).toMatchObject({
+      status: "True",
+      reason: "OfferedToClaims",
+      message: "lab: 2 VFs of 0000:01:00.0 are given to pods by ResourceClaims; VFs advertised: lab: 2",
+    });
+    expect(await sidecar.run()).toBe(10_000);
+    expect(sidecar.state.status?.offeredBy).toBe("dra");
+    kubelet.pods = undefined;
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf2] });
+    kubelet.pods = [];
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ none: ["none"] });
+  });
+
+  it("offers VFs again when it is asked to, has the right, and no slice names them", async () => {
+    const sidecar = process();
+    sidecar.state = toClaims(lab);
+    await sidecar.run();
+    await sidecar.run();
+    const { status = {} } = lab;
+    sidecar.published = new Map([[vf1 ?? "", ["sriovnetwork.k8snetworkplumbingwg.io"]]]);
+    sidecar.state = { ...lab, status: { ...status, offeredBy: "dra" } };
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ none: ["none"] });
+    sidecar.state = { ...lab, status: { ...status, offeredBy: "devicePlugin" } };
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf2, vf3] });
+  });
+
+  it("passes the right on before a plugin has started", async () => {
+    const first = process({ wait: true });
+    first.state = toClaims(lab);
+    await first.run();
+    expect([first.isWritten, first.state.status?.offeredBy]).toEqual([false, "dra"]);
   });
 });
 

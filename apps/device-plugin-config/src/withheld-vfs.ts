@@ -11,16 +11,24 @@
  */
 import type { Result } from "@switchyard/api";
 import type { DeviceHolder, PodName } from "@switchyard/kubelet";
+import { decideOffer, mayBegin, type ObservedOffer } from "@switchyard/policy";
 import type { DevicePluginConfig } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PublishedVfs } from "./published-vfs.ts";
+import type { ConfirmedAllocation } from "./hand-over.ts";
 import type { HoldersAt } from "./read-holders.ts";
 
-/** Why a VF is withheld: the drivers that publish it, the pods that have it, or why the kubelet does not answer. */
+/**
+ * Why a VF is withheld: the drivers that publish it, the pods that have it, why the kubelet does not answer, or because the node gives
+ * its VFs to ResourceClaims.
+ */
 export type Withheld =
-  { readonly drivers: readonly string[] } | { readonly holders: readonly DeviceHolder[] } | { readonly error: string };
+  | { readonly drivers: readonly string[] }
+  | { readonly holders: readonly DeviceHolder[] }
+  | { readonly error: string }
+  | { readonly moved: true };
 
 /** By the PCI address of the VF. */
 export type WithheldVfs = ReadonlyMap<string, Withheld>;
@@ -40,18 +48,24 @@ export interface WithholdingDeps {
   /** Returns the VFs that the plugin offers, by the name of the resource without prefix. */
   readonly offered: () => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   readonly readHolders: ReadHolders;
-  /** VFs that others publish. */
-  readonly published: () => PublishedVfs;
+  /** VFs that others publish. On a node that has moved, they are read from the API server. Rejects with KubeError. */
+  readonly published: (options: { readonly hasMoved: boolean; readonly signal: AbortSignal }) => Promise<PublishedVfs>;
 }
 
 /** The pods that have VFs, as the node state shows them, by the PCI address of the VF. */
 export type ReportedHolders = ReadonlyMap<string, DeviceHolder>;
 
+/** Who offers VFs of the node, and who has them. */
+export interface NodeOffer {
+  readonly allocation: ConfirmedAllocation;
+  readonly reported: ReportedHolders;
+}
+
 export interface Withholding {
   /** `config` is what would be offered. `afterMs` is set if something has to be checked again without an event. */
   check(
     config: DevicePluginConfig,
-    reported: ReportedHolders,
+    node: NodeOffer,
     signal: AbortSignal,
   ): Promise<{ readonly withheld: WithheldVfs; readonly afterMs: number | undefined }>;
 }
@@ -73,49 +87,80 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
   let recent: ReadonlySet<string> = new Set();
 
   return {
-    async check(config, reported, signal) {
-      const before = await offered();
-      const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
-      const published = deps.published();
-      const withheld = new Map<string, Withheld>();
-      const wanted = vfsOf(config).filter(({ address }) => {
-        const drivers = published.get(address);
-        if (drivers !== undefined) withheld.set(address, { drivers });
-        return drivers === undefined;
-      });
-      const ownName = ({ resourceName }: OfferedVf) => `${resourcePrefix}/${resourceName}`;
-      const reportedElsewhere = (vf: OfferedVf): readonly DeviceHolder[] => {
-        const holder = reported.get(vf.address);
-        return holder === undefined || holder.resource === ownName(vf) ? [] : [holder];
-      };
-      const toCheck = wanted.filter(
-        (vf) => !isOffered(vf) || recent.has(keyOf(vf)) || reportedElsewhere(vf).length > 0,
-      );
-      if (toCheck.length === 0) return { withheld, afterMs: undefined };
-
-      const answer = await readHolders(signal);
-      if (answer === undefined) return { withheld, afterMs: undefined };
-      const isStarting = answer.ok && answer.value.isNewKubelet;
-      const unknown = answer.ok ? (isStarting ? startingKubelet : undefined) : answer.error;
-      const publishedCount = withheld.size;
-      for (const vf of toCheck) {
-        const known = answer.ok ? (answer.value.byId.get(vf.address) ?? []) : [];
-        const elsewhere = known.filter(({ resource }) => resource !== ownName(vf));
-        const holders = unknown !== undefined && known.length === 0 ? reportedElsewhere(vf) : elsewhere;
-        if (holders.length > 0) withheld.set(vf.address, { holders });
-        else if (unknown !== undefined && known.length === 0 && !isOffered(vf)) {
-          withheld.set(vf.address, { error: unknown });
-        }
-      }
-      if (unknown === undefined) {
-        const added = toCheck.filter((vf) => !isOffered(vf) && !withheld.has(vf.address));
-        recent = new Set(added.map(keyOf));
-      }
-      const again = recent.size > 0 ? secondLookMs : undefined;
-      const retryMs = isStarting ? startingRetryMs : heldRetryMs;
-      return { withheld, afterMs: withheld.size > publishedCount ? retryMs : again };
-    },
+    check: (config, node, signal) =>
+      mayBegin("devicePlugin", node.allocation) ? checkNew(config, node, signal) : checkOld(config, node, signal),
   };
+
+  /** The plugin may offer VFs that it does not offer yet. */
+  async function checkNew(config: DevicePluginConfig, { allocation, reported }: NodeOffer, signal: AbortSignal) {
+    const before = await offered();
+    const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
+    const published = await deps.published({ hasMoved: allocation.hasMoved, signal });
+    const withheld = new Map<string, Withheld>();
+    const decide = (vf: OfferedVf, holder: ObservedOffer["holder"]) => {
+      const isOfferedByOther = published.has(vf.address);
+      return decideOffer("devicePlugin", allocation, { isOffered: isOffered(vf), isOfferedByOther, holder });
+    };
+    const wanted = vfsOf(config).filter((vf) => {
+      if (decide(vf, "free") === undefined) return true;
+      withheld.set(vf.address, { drivers: published.get(vf.address) ?? [] });
+      return false;
+    });
+    const reportedElsewhere = (vf: OfferedVf): readonly DeviceHolder[] => {
+      const holder = reported.get(vf.address);
+      return holder === undefined || holder.resource === fullName(vf) ? [] : [holder];
+    };
+    const toCheck = wanted.filter(
+      (vf) => !isOffered(vf) || recent.has(keyOf(vf)) || reportedElsewhere(vf).length > 0,
+    );
+    if (toCheck.length === 0) return { withheld, afterMs: undefined };
+
+    const answer = await readHolders(signal);
+    if (answer === undefined) return { withheld, afterMs: undefined };
+    const isStarting = answer.ok && answer.value.isNewKubelet;
+    const unknown = answer.ok ? (isStarting ? startingKubelet : undefined) : answer.error;
+    const publishedCount = withheld.size;
+    for (const vf of toCheck) {
+      const known = answer.ok ? (answer.value.byId.get(vf.address) ?? []) : [];
+      const isUnknown = unknown !== undefined && known.length === 0;
+      const elsewhere = known.filter(({ resource }) => resource !== fullName(vf));
+      const holders = isUnknown ? reportedElsewhere(vf) : elsewhere;
+      if (holders.length > 0) withheld.set(vf.address, { holders });
+      else if (isUnknown && decide(vf, "unknown") !== undefined) withheld.set(vf.address, { error: unknown });
+    }
+    if (unknown === undefined) {
+      const added = toCheck.filter((vf) => !isOffered(vf) && !withheld.has(vf.address));
+      recent = new Set(added.map(keyOf));
+    }
+    const again = recent.size > 0 ? secondLookMs : undefined;
+    const retryMs = isStarting ? startingRetryMs : heldRetryMs;
+    return { withheld, afterMs: withheld.size > publishedCount ? retryMs : again };
+  }
+
+  /** The plugin only withdraws: of what it offers, the VFs stay whose pods still run. */
+  async function checkOld(config: DevicePluginConfig, { allocation }: NodeOffer, signal: AbortSignal) {
+    const before = await offered();
+    const wanted = vfsOf(config);
+    const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
+    const answer = wanted.some(isOffered) ? await readHolders(signal) : undefined;
+    const holderOf = (vf: OfferedVf): ObservedOffer["holder"] => {
+      if (answer?.ok !== true) return "unknown";
+      const holders = answer.value.byId.get(vf.address) ?? [];
+      if (holders.some(({ resource }) => resource === fullName(vf))) return "own";
+      if (holders.length > 0) return "other";
+      return answer.value.isNewKubelet ? "unknown" : "free";
+    };
+    const moved = wanted.filter((vf) => {
+      const observed = { isOffered: isOffered(vf), isOfferedByOther: undefined, holder: holderOf(vf) };
+      return decideOffer("devicePlugin", allocation, observed) !== undefined;
+    });
+    const withheld = new Map(moved.map(({ address }): [string, Withheld] => [address, { moved: true }]));
+    return { withheld, afterMs: moved.length < wanted.length ? heldRetryMs : undefined };
+  }
+
+  function fullName({ resourceName }: OfferedVf): string {
+    return `${resourcePrefix}/${resourceName}`;
+  }
 }
 
 /** Asks the kubelet whose directory this is: /var/lib/kubelet. `ownPod` is the pod of this process, if it is known. */

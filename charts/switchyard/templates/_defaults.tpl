@@ -227,5 +227,5 @@ ovnOffload.network: namespace name
 eveBridge: enabled directories nodeSelector tolerations resources
 {{- end }}
 {{- define "switchyard.featureGates" -}}
-blockDevicePluginUntilConfigured manageSoftwareBridges mellanoxFirmwareReset metricsExporter parallelNicConfig resourceInjectorMatchCondition
+blockDevicePluginUntilConfigured dynamicResourceAllocation manageSoftwareBridges mellanoxFirmwareReset metricsExporter parallelNicConfig resourceInjectorMatchCondition
 {{- end }}

@@ -355,6 +355,11 @@ export const devicePluginReasons = {
    */
   configured: "Configured",
   /**
+   * The node gives its VFs to pods by ResourceClaims. The device plugin keeps those that pods have from it until these pods end.
+   * @remedy Nothing. spec.allocation of the SriovNetworkPoolConfig, or the feature gate dynamicResourceAllocation, asks for it.
+   */
+  offeredToClaims: "OfferedToClaims",
+  /**
    * VFs are being created, or are about to be created again.
    * @remedy Wait. The SriovNetworkNodeState says how far the config daemon is.
    */

@@ -44,6 +44,8 @@ export const operatorConfigName = "default";
 export const labels = {
   /** On Nodes: "Enabled" or "Disabled". The device plugin's DaemonSet selects nodes with "Enabled". */
   devicePlugin: "sriovnetwork.openshift.io/device-plugin",
+  /** On Nodes whose VFs are, or will be, in ResourceSlices: "Enabled". The DaemonSet of the driver selects them. */
+  draDriver: "switchyard.io/dra-driver",
   /**
    * On Nodes whose OVN runs, or will run, on their SmartNIC: name of the pool (OvnHardwareOffloadStatus.pool). It is the
    * first thing that ovn-offload sets on a host and the last that it removes. As long as it is there, VF 0 of the SmartNIC

@@ -883,6 +883,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 ]
               }
             }
+          },
+          "allocation": {
+            "description": "dra if pods get the VFs of the node by ResourceClaims (dynamic resource allocation). Absent if they get them from the device plugin.",
+            "type": "string",
+            "enum": [
+              "dra"
+            ]
           }
         }
       },
@@ -1532,6 +1539,19 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               }
             }
           },
+          "offeredBy": {
+            "description": "Which of device plugin and driver of ResourceClaims may begin to offer a VF of the node; the other one only withdraws VFs. The one that is named passes it on. Absent, as devicePlugin, on nodes that had no other allocation.",
+            "type": "string",
+            "enum": [
+              "devicePlugin",
+              "dra"
+            ]
+          },
+          "publishedVfs": {
+            "description": "Number of VFs in the ResourceSlices of the node, written by the driver of ResourceClaims; absent if it has not run.",
+            "type": "integer",
+            "minimum": 0
+          },
           "bridges": {
             "description": "Software bridges that Switchyard created. Their maps have only the entries that Switchyard set. While Open vSwitch cannot be reached, its bridges are as last known.",
             "type": "object",
@@ -2099,6 +2119,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "node"
             ]
           },
+          "allocation": {
+            "description": "How pods get VFs of the nodes: from the device plugin (devicePlugin), or by ResourceClaims (dra, from Kubernetes 1.34). A change moves free VFs at once and the others when their pods end; no pod restarts. By default, the feature gate dynamicResourceAllocation decides; without it, it is devicePlugin.",
+            "type": "string",
+            "enum": [
+              "devicePlugin",
+              "dra"
+            ]
+          },
           "rdmaMode": {
             "description": "Network namespace mode of the nodes' RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). The mode of a node in the other mode is changed. The kernel refuses this while pods run on the node; the node is then drained and reboots. Set maxUnavailable as well: without it, all nodes of the pool may be drained at once. By default, each node keeps its mode.",
             "type": "string",
@@ -2188,6 +2216,11 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "description": "metadata.generation of the object that this status is based on.",
             "type": "integer",
             "format": "int64"
+          },
+          "draNodeCount": {
+            "description": "Number of nodes of the pool whose VFs are offered to ResourceClaims; absent if there are none.",
+            "type": "integer",
+            "minimum": 0
           },
           "drainingNodes": {
             "description": "Nodes that count against maxUnavailable, in the order in which their drains started; at most 100 are listed.",

@@ -62,7 +62,25 @@ export {
   parseMaxUnavailable,
   type MaxUnavailableProblem,
 } from "./pools/compiled-pool.ts";
-export { drainsByDevice, poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
+export {
+  allocationOf,
+  decideOffer,
+  mayBegin,
+  mayHandOver,
+  type Allocator,
+  type NodeAllocation,
+  type ObservedOffer,
+  type OfferProblem,
+} from "./allocation/vf-offer.ts";
+export {
+  allocatorFor,
+  noClaims,
+  drainsByDevice,
+  poolOverlaps,
+  poolsSelecting,
+  rdmaModeOf,
+  type RdmaMode,
+} from "./pools/pools.ts";
 export {
   checkDaemonVariable,
   connectivityTimeoutText,

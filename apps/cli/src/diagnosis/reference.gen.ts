@@ -458,6 +458,13 @@ export const reference: Reference = {
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
+      "name": "OfferedToClaims",
+      "meaning": "The node gives its VFs to pods by ResourceClaims. The device plugin keeps those that pods have from it until these pods end.",
+      "remedy": "Nothing. spec.allocation of the SriovNetworkPoolConfig, or the feature gate dynamicResourceAllocation, asks for it."
+    },
+    {
+      "table": "devicePluginReasons",
+      "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "Configuring",
       "meaning": "VFs are being created, or are about to be created again.",
       "remedy": "Wait. The SriovNetworkNodeState says how far the config daemon is."

@@ -84,6 +84,11 @@ export interface SriovNetworkNodeStateSpec {
   readonly bridges?: Bridges;
   /** Settings of the whole node. */
   readonly system?: SystemSettings;
+  /**
+   * dra if pods get the VFs of the node by ResourceClaims (dynamic resource allocation). Absent if they get them from the device
+   * plugin.
+   */
+  readonly allocation?: "dra";
 }
 
 /** Desired state of one PF. */
@@ -329,6 +334,17 @@ export interface SriovNetworkNodeStateStatus extends ObjectStatus {
    * not known.
    */
   readonly holders?: HoldersStatus;
+  /**
+   * Which of device plugin and driver of ResourceClaims may begin to offer a VF of the node; the other one only withdraws VFs. The one
+   * that is named passes it on. Absent, as devicePlugin, on nodes that had no other allocation.
+   */
+  readonly offeredBy?: "devicePlugin" | "dra";
+  /**
+   * Number of VFs in the ResourceSlices of the node, written by the driver of ResourceClaims; absent if it has not run.
+   * @asType integer
+   * @minimum 0
+   */
+  readonly publishedVfs?: number;
   /**
    * Software bridges that Switchyard created. Their maps have only the entries that Switchyard set. While Open vSwitch
    * cannot be reached, its bridges are as last known.

@@ -75,6 +75,12 @@ export interface SriovNetworkPoolConfigSpec {
    */
   readonly drainMode?: "device" | "node";
   /**
+   * How pods get VFs of the nodes: from the device plugin (devicePlugin), or by ResourceClaims (dra, from Kubernetes 1.34). A change moves
+   * free VFs at once and the others when their pods end; no pod restarts. By default, the feature gate
+   * dynamicResourceAllocation decides; without it, it is devicePlugin.
+   */
+  readonly allocation?: "devicePlugin" | "dra";
+  /**
    * Network namespace mode of the nodes' RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or
    * in one only (exclusive). The mode of a node in the other mode is changed. The kernel refuses this while pods run on
    * the node; the node is then drained and reboots. Set maxUnavailable as well: without it, all nodes of the pool may be
@@ -94,6 +100,12 @@ export interface OvsHardwareOffloadConfig {
 
 /** Observed state of a SriovNetworkPoolConfig. */
 export interface SriovNetworkPoolConfigStatus extends ObjectStatus, NodeCounts {
+  /**
+   * Number of nodes of the pool whose VFs are offered to ResourceClaims; absent if there are none.
+   * @asType integer
+   * @minimum 0
+   */
+  readonly draNodeCount?: number;
   /**
    * Nodes that count against maxUnavailable, in the order in which their drains started; at most 100 are listed.
    * @x-kubernetes-list-type atomic

@@ -21,6 +21,8 @@ export const featureGateDefaults = {
   blockDevicePluginUntilConfigured: true,
   /** Mellanox firmware is reset after its settings have changed. */
   mellanoxFirmwareReset: true,
+  /** Pods get VFs by ResourceClaims on nodes whose pool does not say otherwise. Other operators have the gate, too. */
+  dynamicResourceAllocation: false,
 } as const;
 
 /** Name of a feature gate. */

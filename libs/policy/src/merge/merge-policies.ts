@@ -24,7 +24,7 @@ import { compareText } from "../order.ts";
 import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 import { offloadHostOf, withReservation, type OffloadHost } from "../offload/offload-host.ts";
 import { unreservedVfs } from "../offload/reservation.ts";
-import { rdmaModeOf } from "../pools/pools.ts";
+import { allocatorFor, rdmaModeOf } from "../pools/pools.ts";
 import type { Rules } from "./rules.ts";
 import { mergePf } from "../vfs/vf-groups.ts";
 import { allVfs, type VfRange } from "../vfs/vf-range.ts";
@@ -82,7 +82,11 @@ export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[]
     .map(({ nic }) => nic.pciAddress);
   const shared = sharedResourceProblems(merged, selecting);
   return {
-    spec: { ...specOf(merged, systemOf(node, rules, host)), ...(unselected.length > 0 && { unselected }) },
+    spec: {
+      ...specOf(merged, systemOf(node, rules, host)),
+      ...(unselected.length > 0 && { unselected }),
+      ...(allocatorFor(node, rules) === "dra" && { allocation: "dra" }),
+    },
     problems: results.flatMap(({ match, problems }) => [...problems, ...(shared.get(match.policyName) ?? [])]),
     matches: results.map(({ match }) => match),
   };

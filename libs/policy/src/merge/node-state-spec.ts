@@ -20,14 +20,16 @@ export interface StoredNodeState {
 
 /**
  * Returns the spec to apply. Before the daemon's first report no policy can match a PF, so a stored state keeps its
- * spec.
+ * spec, except for the allocation, which does not depend on PFs.
  *
  * The result always has `interfaces`: if `{}` is applied after a spec with fields, the API server stores null for the
  * spec and then rejects the object (kube-apiserver 1.36).
  */
 export function nodeStateSpec(merged: Pick<MergedNode, "spec">, stored?: StoredNodeState): SriovNetworkNodeStateSpec {
   const isUnknown = stored !== undefined && (stored.status?.interfaces ?? []).length === 0;
-  return { interfaces: [], ...(isUnknown ? stored.spec : merged.spec) };
+  if (!isUnknown) return { interfaces: [], ...merged.spec };
+  const { allocation: _, ...spec } = stored.spec ?? {};
+  return { interfaces: [], ...spec, ...(merged.spec.allocation && { allocation: merged.spec.allocation }) };
 }
 
 /**

@@ -24,6 +24,8 @@ export interface RuleSources {
   readonly operatorConfig?: SriovOperatorConfig | undefined;
   /** Which cards policies may configure. Default: the built-in list with the strictness of the operator config. */
   readonly nics?: NicPolicy | undefined;
+  /** Whether the cluster does not serve resource.k8s.io/v1, as before Kubernetes 1.34. Default: it does. */
+  readonly lacksClaims?: boolean | undefined;
   /** Result of parseStaleDelayMs. Default: 30 minutes. */
   readonly staleDelayMs?: number | undefined;
 }
@@ -44,6 +46,8 @@ export interface Rules {
   readonly nodeSetProblem: string | undefined;
   /** How long the state of a node that has left is kept; 0 means that it is deleted immediately. */
   readonly staleDelayMs: number;
+  /** Whether the cluster does not serve resource.k8s.io/v1. */
+  readonly lacksClaims: boolean;
   /** The feature gate manageSoftwareBridges. */
   readonly manageBridges: boolean;
   readonly nics: NicPolicy;
@@ -69,6 +73,7 @@ export function createRules(sources: RuleSources): Rules {
     nodeSet: nodeSetLabels(operatorConfig),
     nodeSetProblem: labelsProblem(nodeSetLabels(operatorConfig)),
     staleDelayMs,
+    lacksClaims: sources.lacksClaims ?? false,
     manageBridges,
     nics: sources.nics ?? defaultNicPolicy(operatorConfig),
     poolProblems: compiledPools.flatMap(({ problems }) => problems),

@@ -13,9 +13,9 @@ export interface PoolProblem {
   readonly poolName: string;
   /**
    * bad-node-selector: nodeSelector is invalid, so the pool selects no node. bad-max-unavailable: parseMaxUnavailable
-   * rejects the value. overlap: another pool selects the same node; pools.ts describes what applies then.
+   * rejects the value. no-claims: the cluster has no ResourceClaims. overlap: another pool selects the same node; pools.ts describes what applies then.
    */
-  readonly code: "bad-node-selector" | "bad-max-unavailable" | "overlap";
+  readonly code: "bad-node-selector" | "bad-max-unavailable" | "no-claims" | "overlap";
   /** Path in the pool: "spec.maxUnavailable". */
   readonly field: string;
   /** Value of the field; undefined if it is absent. */

@@ -6,12 +6,26 @@
  * pool never changes it. It drains the node when all of its pools allow it, and reports the overlap on each pool.
  * Usage: `poolsSelecting(node, rules)`, `rdmaModeOf(node, rules)`.
  */
-import type { Node, SriovNetworkPoolConfig } from "@switchyard/api";
+import type { Node, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
+import type { Allocator } from "../allocation/vf-offer.ts";
+import { isGateOn } from "../config/feature-gates.ts";
 import { labelsOf } from "../nodes/label-selector.ts";
 import type { CompiledPool, PoolProblem } from "./compiled-pool.ts";
 
 /** Whether RDMA devices are visible in all network namespaces or in one only. */
 export type RdmaMode = "shared" | "exclusive";
+
+/** Why a pool or the feature gate cannot ask for ResourceClaims. */
+export const noClaims =
+  "has no effect: the API server does not serve resource.k8s.io/v1, which Kubernetes has since release 1.34; " +
+  "upgrade the cluster, or use the device plugin";
+
+/** What decides about the allocation, besides pools. */
+export interface AllocationRules {
+  readonly operatorConfig: SriovOperatorConfig | undefined;
+  /** Whether the cluster does not serve resource.k8s.io/v1. */
+  readonly lacksClaims: boolean;
+}
 
 /** The pools of a cluster, oldest first; `Rules` of a merge are such. */
 export interface PoolRules {
@@ -30,6 +44,16 @@ export function poolsSelecting(node: Node, rules: PoolRules): readonly SriovNetw
 /** Returns the RDMA mode of the oldest pool that selects the node and sets one; undefined if no pool sets one. */
 export function rdmaModeOf(node: Node, rules: PoolRules): RdmaMode | undefined {
   return rdmaSource(poolsSelecting(node, rules))?.spec?.rdmaMode;
+}
+
+/**
+ * Returns who gives VFs of the node to pods: what the oldest pool that selects it says, else the feature gate. Before Kubernetes 1.34 it
+ * is the device plugin.
+ */
+export function allocatorFor(node: Node, rules: PoolRules & AllocationRules): Allocator {
+  if (rules.lacksClaims) return "devicePlugin";
+  const chosen = poolsSelecting(node, rules).find(({ spec }) => spec?.allocation)?.spec?.allocation;
+  return chosen ?? (isGateOn("dynamicResourceAllocation", rules.operatorConfig) ? "dra" : "devicePlugin");
 }
 
 /** Reports whether only pods leave the node whose VFs change: no pool that selects it has the drainMode "node". */
