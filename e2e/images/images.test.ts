@@ -45,6 +45,7 @@ const apps = [
   "config-daemon",
   "device-plugin-config",
   "afxdp-device-plugin",
+  "dra-driver",
   "eve-bridge",
 ] as const;
 const { version } = JSON.parse(readFileSync(join(findWorkspaceRoot(), "package.json"), "utf8")) as { version: string };
@@ -126,7 +127,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     const stored = new Set(platformOf(imageOf("operator"), name).layers.map(({ digest }) => digest));
     expect(platformOf(imageOf("operator"), name).size).toBeLessThanOrEqual(60e6);
     expect(platformOf(imageOf("config-daemon"), name).size).toBeLessThanOrEqual(85e6);
-    for (const app of ["webhook", "ovn-offload", "device-plugin-config", "afxdp-device-plugin", "eve-bridge"]) {
+    for (const app of ["webhook", "ovn-offload", "device-plugin-config", "afxdp-device-plugin", "dra-driver", "eve-bridge"]) {
       const more = platformOf(imageOf(app), name).layers.filter(({ digest }) => !stored.has(digest));
       expect(more.length).toBeLessThan(3); // of which one may be tools
       expect(more.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(5e6);

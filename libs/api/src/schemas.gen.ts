@@ -1122,6 +1122,33 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                           }
                         }
                       },
+                      "claim": {
+                        "description": "ResourceClaim for which the DRA driver has prepared the VF. Absent if it is prepared for none.",
+                        "type": "object",
+                        "required": [
+                          "namespace",
+                          "name",
+                          "uid"
+                        ],
+                        "properties": {
+                          "namespace": {
+                            "description": "Namespace of the claim.",
+                            "type": "string"
+                          },
+                          "name": {
+                            "description": "Name of the claim.",
+                            "type": "string"
+                          },
+                          "uid": {
+                            "description": "UID of the claim.",
+                            "type": "string"
+                          },
+                          "driver": {
+                            "description": "Driver that the claim asks for: vfio-pci, or default for the kernel's network driver. The VF keeps it until the claim ends. Absent if the VF keeps the driver that its policy says.",
+                            "type": "string"
+                          }
+                        }
+                      },
                       "driver": {
                         "description": "Kernel driver that the VF is bound to; absent if it is not bound to a driver.",
                         "type": "string"

@@ -160,6 +160,6 @@ export { parseVfConfig, type VfConfig, type VfConfigDriver } from "./claims/vf-c
 export {
   parseAllocatedClaim,
   type AllocatedClaim,
-  type AllocatedDevice,
+  type AllocatedClaimDevice,
   type ClaimScope,
 } from "./claims/allocated-claim.ts";

@@ -74,6 +74,11 @@ export const appImages = {
     description: "Makes the AF_XDP devices of a node available to pods, for Switchyard",
     nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
   },
+  "dra-driver": {
+    stage: "frugal-service",
+    description: "Gives the virtual functions of a node to pods by ResourceClaims, for Switchyard",
+    nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
+  },
   "eve-bridge": {
     stage: "eve-bridge",
     tools: "eve-bridge",

@@ -50,7 +50,7 @@ describe("the messages of drivers", () => {
   it.each([
     request(
       "claims",
-      nodePrepareResources as MethodDefinition<readonly object[], never>,
+      nodePrepareResources as unknown as MethodDefinition<readonly object[], never>,
       "0a0c0a026e73120275311a0263310a0c0a026e73120275321a026332",
       [
         { namespace: "ns", uid: "u1", name: "c1" },
@@ -95,14 +95,24 @@ describe("the messages of drivers", () => {
         supportedVersions: ["v1.DRAPlugin", "v1alpha1.DRAResourceHealth"],
       },
     ),
-    request("a refused registration", notifyRegistrationStatus as MethodDefinition<object, never>, "12026e6f", {
-      isRegistered: false,
-      error: "no",
-    }),
-    request("a registration that succeeded", notifyRegistrationStatus as MethodDefinition<object, never>, "0801", {
-      isRegistered: true,
-      error: "",
-    }),
+    request(
+      "a refused registration",
+      notifyRegistrationStatus as unknown as MethodDefinition<object, never>,
+      "12026e6f",
+      {
+        isRegistered: false,
+        error: "no",
+      },
+    ),
+    request(
+      "a registration that succeeded",
+      notifyRegistrationStatus as unknown as MethodDefinition<object, never>,
+      "0801",
+      {
+        isRegistered: true,
+        error: "",
+      },
+    ),
   ])("are those of the kubelet: $what", ({ hex, message, encode, decode }) => {
     expect(encode(message as never).toString("hex")).toBe(hex);
     expect(decode(Buffer.from(hex, "hex"))).toEqual(message);

@@ -16,10 +16,10 @@ export interface AllocatedClaim {
   /** Name by which the pod refers to a claim that was created from a template; absent for other claims. */
   readonly podClaimName?: string;
   /** In the order of the allocation. */
-  readonly devices: readonly AllocatedDevice[];
+  readonly devices: readonly AllocatedClaimDevice[];
 }
 
-export interface AllocatedDevice {
+export interface AllocatedClaimDevice {
   /** "request", or "request/subrequest" of a request with firstAvailable. */
   readonly request: string;
   readonly device: string;
@@ -46,7 +46,7 @@ export function parseAllocatedClaim(claim: unknown, { driver, pool }: ClaimScope
   const configs = parseConfigs(devices, driver);
   if (!configs.ok) return configs;
 
-  const allocated: AllocatedDevice[] = [];
+  const allocated: AllocatedClaimDevice[] = [];
   for (const [index, result] of listAt(devices, "results").entries()) {
     if (textAt(result, "driver") !== driver) continue;
     const field = `status.allocation.devices.results[${index}]`;

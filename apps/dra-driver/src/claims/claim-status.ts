@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createClaimStatus reports in the status of ResourceClaims that their VFs are prepared (KEP-4817). Each driver applies its own devices
+ * by server-side apply, and the API server lets this node's token write only claims that are allocated to the node. The status informs
+ * people: that it cannot be written keeps no pod from starting.
+ */
+import { draDriverName, resourceClaims } from "@switchyard/api";
+import { createWriter, type KubeObject, type Transport } from "@switchyard/kube";
+import type { AllocatedClaim } from "@switchyard/policy";
+import type { Logger } from "@switchyard/service";
+
+export interface ClaimStatusDeps {
+  readonly transport: Transport;
+  readonly nodeName: string;
+  readonly now: () => Date;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** A ResourceClaim with the part of its status that the driver applies. */
+interface ClaimWithDevices extends KubeObject {
+  readonly status?: { readonly devices: readonly object[] };
+}
+
+/** Must stay the same in all releases. */
+const manager = "switchyard-dra-driver";
+
+/** Returns a function that writes the status of a prepared claim, and never throws. */
+export function createClaimStatus(deps: ClaimStatusDeps): (claim: AllocatedClaim) => Promise<void> {
+  const { transport, nodeName, now, log, signal } = deps;
+  const writer = createWriter<ClaimWithDevices>({ transport, type: resourceClaims, manager });
+  return async (claim) => {
+    const { namespace, name, uid } = claim;
+    const devices = devicesOf(claim, nodeName, now());
+    try {
+      await writer.applyStatus({ metadata: { namespace, name, uid }, status: { devices } }, signal);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ claim: `${namespace}/${name}`, error }, "status of the claim not written");
+    }
+  };
+}
+
+/** The devices of the claim, each with the condition Ready. */
+function devicesOf({ devices }: AllocatedClaim, pool: string, at: Date): readonly object[] {
+  return devices.map(({ device, config }) => ({
+    driver: draDriverName,
+    pool,
+    device,
+    conditions: [
+      {
+        type: "Ready",
+        status: "True",
+        reason: "Prepared",
+        message:
+          config.driver === undefined
+            ? "the VF is prepared with the driver of its policy"
+            : `the VF is prepared with the driver that the claim asks for: ${config.driver}`,
+        lastTransitionTime: at.toISOString().replace(/\.\d+Z$/, "Z"),
+      },
+    ],
+  }));
+}

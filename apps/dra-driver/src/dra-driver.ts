@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The service that gives VFs to pods by ResourceClaims. main.ts is its process. */
+import { createLinuxHost } from "@switchyard/host";
+import { connect, watchRefusals } from "@switchyard/kube";
+import { runService } from "@switchyard/service";
+import { join } from "node:path";
+import { draDriverFlags } from "./dra-driver-flags.ts";
+import { serveNode } from "./serve-node.ts";
+
+/** Runs until SIGTERM, and returns the exit code of the process. */
+export function runDraDriver(): Promise<number> {
+  return runService({
+    name: "dra-driver",
+    summary: "Offers the VFs of a node in ResourceSlices, and prepares them for the pods of ResourceClaims.",
+    flags: draDriverFlags,
+    async main({ flags, ...service }) {
+      const { hostRoot, kubeletDirectory } = flags;
+      const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
+      await using transport = connection.transport;
+      await using host = createLinuxHost(hostRoot, { onUnreadableRecord: () => undefined });
+      await serveNode({
+        ...flags,
+        ...service,
+        transport,
+        host,
+        kubelet: { directory: join(hostRoot, kubeletDirectory), onHost: kubeletDirectory },
+        setNotReady(check) {
+          service.setNotReady(() => [...connection.problems(), ...check()]);
+        },
+      });
+    },
+  });
+}

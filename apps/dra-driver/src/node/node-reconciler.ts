@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createNodeReconciler keeps the ResourceSlices of the node, and the health of its devices, as the kernel, the kubelet, the claims and the
+ * SriovNetworkNodeState say. It writes only what differs, and withdraws nothing because something is not known.
+ *
+ * A node that moves between device plugin and claims follows decideOffer(): who may offer VFs is read from the API server first, then
+ * what the device plugin offers, then who has VFs; the slices are written after that, and the right is passed on last.
+ */
+import { draDriverName, type ResourceSlice, type SriovNetworkNodeState } from "@switchyard/api";
+import type { Boot, Host } from "@switchyard/host";
+import type { Reconcile, Writer } from "@switchyard/kube";
+import type { DraDeviceHealth } from "@switchyard/kubelet";
+import { allocationOf, mayBegin, mayHandOver, type NodeAllocation } from "@switchyard/policy";
+import { addressOfDevice, renderResourceSlices, type ClaimRecord, type WithheldFromClaims } from "@switchyard/render";
+import type { Logger } from "@switchyard/service";
+import { createNodeHealth, deviceHealth, healthTimeoutSeconds, taintsOf } from "../health/node-health.ts";
+import { sliceChanges, type StoredSlice } from "../slices/slice-changes.ts";
+import { withheldFromClaims } from "../slices/withheld-from-claims.ts";
+import type { KubeletReader } from "./read-kubelet.ts";
+
+export interface NodeReconcilerDeps {
+  readonly nodeName: string;
+  /** Prefix of resource names, without the slash. */
+  readonly resourcePrefix: string;
+  readonly host: Pick<Host, "sriov" | "files"> & { readonly boot: Pick<Boot, "readBootId"> };
+  /** Returns the state of the node from the cache. */
+  readonly state: () => SriovNetworkNodeState | undefined;
+  /** Reads who may offer VFs from the API server. Rejects with KubeError. */
+  readonly readAllocation: (signal: AbortSignal) => Promise<NodeAllocation>;
+  /** Passes the right to offer VFs on to the device plugin. */
+  readonly handOver: (signal: AbortSignal) => Promise<void>;
+  /** Returns all slices of the node, also of other drivers; undefined until they are known. */
+  readonly slices: () => readonly StoredSlice[] | undefined;
+  /** Returns the uid of the Node. Rejects with KubeError. */
+  readonly readNodeUid: (signal: AbortSignal) => Promise<string>;
+  readonly kubelet: Pick<KubeletReader, "read">;
+  /** Returns the records of the claims that have VFs. */
+  readonly records: () => Promise<readonly ClaimRecord[]>;
+  /** Returns the addresses of VFs that are allocated to claims. Asked while the node returns to the device plugin. */
+  readonly allocated: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
+  readonly writer: Pick<Writer<ResourceSlice>, "apply" | "delete">;
+  readonly setHealth: (devices: readonly DraDeviceHealth[]) => void;
+  /** Called with the number of VFs in the slices when it may have changed. */
+  readonly published: (count: number, signal: AbortSignal) => Promise<void>;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+/** The kubelet has no event when a pod ends. */
+const heldRetryMs = 10_000;
+
+/** Three reports before the kubelet takes the devices for unknown. */
+const heartbeatMs = (healthTimeoutSeconds * 1_000) / 3;
+
+export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
+  const { nodeName, resourcePrefix, host, writer, log } = deps;
+  const health = createNodeHealth({ host, nowMs: deps.nowMs });
+  let nodeUid: string | undefined;
+
+  interface View {
+    readonly wanted: readonly ResourceSlice[];
+    readonly withheld: ReadonlyMap<string, WithheldFromClaims>;
+  }
+
+  async function look(
+    state: SriovNetworkNodeState,
+    stored: readonly StoredSlice[],
+    allocation: NodeAllocation,
+    signal: AbortSignal,
+  ): Promise<View> {
+    const own = stored.filter(({ spec }) => spec.driver === draDriverName);
+    const published = addressesIn(own);
+    const kubelet = await deps.kubelet.read(signal);
+    const prepared = preparedIn(await deps.records());
+    const isLeaving = !mayBegin("dra", allocation) && published.size > 0;
+    const claimed = isLeaving ? new Set([...prepared, ...(await deps.allocated(signal))]) : prepared;
+    const withheld = withheldFromClaims({
+      ...{ state, allocation, kubelet, published, claimed },
+      bootId: await host.boot.readBootId(),
+      others: othersIn(stored),
+    });
+    const judgement = await health.look(state, prepared);
+    nodeUid ??= await deps.readNodeUid(signal);
+    const wanted = renderResourceSlices({
+      ...{ nodeName, nodeUid, state, withheld },
+      resources: { prefix: resourcePrefix },
+      taints: taintsOf(judgement),
+    });
+    deps.setHealth(deviceHealth(wanted, judgement, { state, nowSeconds: Math.floor(Date.now() / 1_000) }));
+    return { wanted, withheld };
+  }
+
+  return async function reconcile(_key, signal) {
+    const state = deps.state();
+    const stored = deps.slices();
+    if (state?.status?.interfaces === undefined || stored === undefined) return undefined; // an event follows
+    let allocation = allocationOf(state);
+    let view = await look(state, stored, allocation, signal);
+    let changes = sliceChanges(view.wanted, stored);
+    if (changes.apply.length > 0 || mayHandOver("dra", allocation)) {
+      allocation = await deps.readAllocation(signal);
+      view = await look(state, stored, allocation, signal);
+      changes = sliceChanges(view.wanted, stored);
+    }
+    for (const { apiVersion: _version, kind: _kind, ...slice } of changes.apply) await writer.apply(slice, signal);
+    for (const slice of changes.remove) await writer.delete(slice, signal);
+    if (changes.apply.length + changes.remove.length > 0) {
+      log.info({ written: changes.apply.length, deleted: changes.remove.length }, "ResourceSlices written");
+    }
+    await deps.published(addressesIn(view.wanted).size, signal);
+    if (mayHandOver("dra", allocation)) await deps.handOver(signal);
+    const waits = [...view.withheld.values()].some(({ reason }) => pollsFor.has(reason));
+    return { afterMs: Math.min(heartbeatMs, health.nextMs() ?? Infinity, waits ? heldRetryMs : Infinity) };
+  };
+}
+
+const pollsFor: ReadonlySet<WithheldFromClaims["reason"]> = new Set([
+  "held",
+  "offered",
+  "unknown-holder",
+  "moving",
+] as const);
+
+function addressesIn(slices: readonly ResourceSlice[]): ReadonlySet<string> {
+  return new Set(slices.flatMap(({ spec }) => (spec.devices ?? []).flatMap(({ name }) => addressOfDevice(name) ?? [])));
+}
+
+/** Returns the VFs that claims have, without those that they only observe. */
+function preparedIn(records: readonly ClaimRecord[]): ReadonlySet<string> {
+  return new Set(
+    records.flatMap(({ devices }) => devices.filter(({ isAdmin }) => !isAdmin).map(({ pciAddress }) => pciAddress)),
+  );
+}
+
+/** Names of other drivers by the address of a device. Their devices have names like those of this driver, or other attributes. */
+function othersIn(stored: readonly StoredSlice[]): ReadonlyMap<string, readonly string[]> {
+  const others = new Map<string, readonly string[]>();
+  for (const { spec } of stored) {
+    if (spec.driver === draDriverName) continue;
+    for (const { name, attributes = {} } of spec.devices ?? []) {
+      const bus = attributes["resource.kubernetes.io/pciBusID"];
+      const address = bus !== undefined && "string" in bus ? bus.string : addressOfDevice(name.replace(/^pci-/, ""));
+      if (address !== undefined) others.set(address, [...new Set([...(others.get(address) ?? []), spec.driver])]);
+    }
+  }
+  return others;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * serveNode serves the driver to the kubelet, and keeps the ResourceSlices of the node. The two are independent: claims are prepared while
+ * the API server's slices cannot be written, and the kubelet can be away while slices are.
+ */
+import {
+  draDriverName,
+  nodes,
+  resourceClaims,
+  resourceSlices,
+  sriovNetworkNodeStates,
+  type ResourceSlice,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import {
+  createWriter,
+  isKubeObject,
+  objectPath,
+  startController,
+  watchObjects,
+  type FailedWatch,
+  type KubeObject,
+  type Source,
+  type Transport,
+} from "@switchyard/kube";
+import { serveDraPlugin, type ClaimRef, type DraDeviceHealth } from "@switchyard/kubelet";
+import { allocationOf } from "@switchyard/policy";
+import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
+import { join } from "node:path";
+import { createClaimStatus } from "./claims/claim-status.ts";
+import { answerClaims } from "./claims/answer-claims.ts";
+import { createClaims } from "./claims/prepare-claims.ts";
+import type { DraDriverFlags } from "./dra-driver-flags.ts";
+import { createDriverMetrics } from "./driver-metrics.ts";
+import { readAllocatedVfs } from "./node/allocated-vfs.ts";
+import { createHandOver } from "./node/hand-over.ts";
+import { watchKernel } from "./node/watch-kernel.ts";
+import { createNodeReconciler } from "./node/node-reconciler.ts";
+import { findObstacles } from "./node/find-obstacles.ts";
+import { kubeletReader } from "./node/read-kubelet.ts";
+import type { StoredSlice } from "./slices/slice-changes.ts";
+
+export interface ServeNodeOptions extends Pick<DraDriverFlags, "nodeName" | "resourcePrefix"> {
+  readonly transport: Transport;
+  readonly host: Pick<Host, "sriov" | "files" | "modules" | "boot" | "events">;
+  readonly kubelet: {
+    /** As this process sees it. */
+    readonly directory: string;
+    /** As the host sees it. */
+    readonly onHost: string;
+  };
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  /** If a cache is older than this, in ms, the process is not ready. It continues with the cached objects. */
+  readonly maxCacheAge: number;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly setNotReady: (check: () => readonly string[]) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Must stay the same in all releases. */
+const manager = "switchyard-dra-driver";
+
+/** Resolves when `signal` has aborted. */
+export async function serveNode(options: ServeNodeOptions): Promise<void> {
+  const { transport, host, nodeName, namespace, resourcePrefix, kubelet, log, signal } = options;
+  const metrics = createDriverMetrics(options.metrics);
+  const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
+    log.warn({ resource, ageMs, error }, "watch failed; retrying");
+  };
+  await using states = watchObjects({
+    ...{ transport, namespace, report },
+    type: sriovNetworkNodeStates,
+    fieldSelector: `metadata.name=${nodeName}`,
+    project: ({ metadata, ...state }: SriovNetworkNodeState): SriovNetworkNodeState => {
+      const { managedFields: _fields, ...kept } = metadata as KubeObject["metadata"];
+      return { ...state, metadata: kept as SriovNetworkNodeState["metadata"] };
+    },
+    managers: [manager],
+  });
+  await using slices = watchObjects({
+    ...{ transport, report },
+    type: resourceSlices,
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    project: (slice: ResourceSlice): StoredSlice => slice,
+    managers: [manager],
+  });
+  showCacheAges(options.metrics, () => [states, slices]);
+  options.setNotReady(() => cacheProblems([states, slices], options.maxCacheAge));
+
+  const state = () => states.get(nodeName);
+  const reader = kubeletReader(join(kubelet.directory, "pod-resources/kubelet.sock"));
+  const readState = async (until: AbortSignal): Promise<unknown> =>
+    transport.request({
+      method: "GET",
+      path: objectPath(sriovNetworkNodeStates, { name: nodeName, namespace }),
+      signal: until,
+    });
+  const writeStatus = createClaimStatus({ transport, nodeName, now: () => new Date(), log, signal });
+  const claims = createClaims({
+    ...{ nodeName, resourcePrefix, host, state, log },
+    metadataDirectory: join(kubelet.onHost, "plugins", draDriverName, "metadata"),
+    readClaim: ({ namespace: ofClaim, name }: ClaimRef) =>
+      transport.request({ method: "GET", path: objectPath(resourceClaims, { namespace: ofClaim, name }), signal }),
+    obstacles: (_claim, addresses) => findObstacles(addresses, { state: state(), kubelet: reader, signal }),
+    prepared(claim) {
+      void writeStatus(claim);
+    },
+  });
+  const answers = answerClaims(claims, { metrics, log });
+  let isRegistered = false;
+  await using plugin = await serveDraPlugin({
+    driver: draDriverName,
+    kubeletDirectory: kubelet.directory,
+    kubeletDirectoryOnHost: kubelet.onHost,
+    ...answers,
+    registered(status) {
+      isRegistered = status.isRegistered;
+      if (isRegistered) log.info({}, "registered with the kubelet");
+      else log.error({ error: status.error }, "the kubelet has refused the driver");
+    },
+  });
+  const handOver = createHandOver({ transport, nodeName, namespace, manager });
+  const controller = startController({
+    name: "dra-driver",
+    reconcile: createNodeReconciler({
+      ...{ nodeName, resourcePrefix, host, state, log, kubelet: reader },
+      readAllocation: async (until) => allocationOf((await readState(until)) as SriovNetworkNodeState),
+      handOver: handOver.toDevicePlugin,
+      slices: () => (slices.synced ? slices.list() : undefined),
+      async readNodeUid(until) {
+        const node = await transport.request({
+          method: "GET",
+          path: objectPath(nodes, { name: nodeName }),
+          signal: until,
+        });
+        return isKubeObject(node) ? (node.metadata.uid ?? "") : "";
+      },
+      records: claims.records,
+      allocated: (until) => readAllocatedVfs({ transport, nodeName }, until),
+      writer: createWriter<ResourceSlice>({ transport, type: resourceSlices, manager, cache: slices }),
+      setHealth(devices: readonly DraDeviceHealth[]) {
+        plugin.setHealth(devices);
+        metrics.published.set(devices.length);
+        metrics.unhealthy.set(devices.filter(({ health }) => health === "unhealthy").length);
+      },
+      published: (count, until) => handOver.report(count, state(), until),
+      nowMs: () => performance.now(),
+    }),
+    parallel: 1,
+    sources: [sourceOf()],
+    signal: AbortSignal.any([]),
+    backoff: { baseMs: 200, maxMs: 10_000 },
+    report(error, { isKnown }) {
+      log[isKnown ? "debug" : "warn"]({ error }, "ResourceSlices not updated; retrying");
+    },
+  });
+  await whenAborted(signal);
+  await controller[Symbol.asyncDispose]();
+
+  function sourceOf(): Source {
+    return {
+      start(enqueue) {
+        const stop = new AbortController();
+        const again = (): void => {
+          enqueue(nodeName);
+        };
+        again();
+        const ends = [states.subscribe(again), slices.subscribe(again)];
+        slices.whenSynced(stop.signal).then(again, () => undefined); // a node without slices causes no event
+        void watchKernel(host.events, { changed: again, log }, stop.signal);
+        return () => {
+          stop.abort();
+          for (const end of ends) end();
+        };
+      },
+      whenSynced: (until) => states.whenSynced(until),
+    };
+  }
+}
