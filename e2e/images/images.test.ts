@@ -127,7 +127,14 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     const stored = new Set(platformOf(imageOf("operator"), name).layers.map(({ digest }) => digest));
     expect(platformOf(imageOf("operator"), name).size).toBeLessThanOrEqual(60e6);
     expect(platformOf(imageOf("config-daemon"), name).size).toBeLessThanOrEqual(85e6);
-    for (const app of ["webhook", "ovn-offload", "device-plugin-config", "afxdp-device-plugin", "dra-driver", "eve-bridge"]) {
+    for (const app of [
+      "webhook",
+      "ovn-offload",
+      "device-plugin-config",
+      "afxdp-device-plugin",
+      "dra-driver",
+      "eve-bridge",
+    ]) {
       const more = platformOf(imageOf(app), name).layers.filter(({ digest }) => !stored.has(digest));
       expect(more.length).toBeLessThan(3); // of which one may be tools
       expect(more.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(5e6);

@@ -853,6 +853,35 @@ export const reference: Reference = {
       "meaning": "VFs without a pod that have settings of a past pod, and are not offered until they are reset."
     },
     {
+      "name": "switchyard_dra_published_vfs",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "Number of VFs in the ResourceSlices of the node."
+    },
+    {
+      "name": "switchyard_dra_unhealthy_vfs",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "Number of VFs in the ResourceSlices of the node that are reported as unhealthy."
+    },
+    {
+      "name": "switchyard_dra_claims_total",
+      "type": "counter",
+      "labels": [
+        "operation",
+        "result"
+      ],
+      "meaning": "Number of ResourceClaims that were prepared or unprepared, by operation (prepare, unprepare) and result (ok, failed)."
+    },
+    {
+      "name": "switchyard_dra_claim_seconds",
+      "type": "histogram",
+      "labels": [
+        "operation"
+      ],
+      "meaning": "Time to prepare or unprepare a ResourceClaim, in seconds, by operation (prepare, unprepare)."
+    },
+    {
       "name": "switchyard_node_states",
       "type": "gauge",
       "labels": [

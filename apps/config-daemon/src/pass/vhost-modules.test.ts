@@ -53,6 +53,14 @@ describe("modules for needVhostNet", () => {
     expect(loads()).toEqual(["tun", "vhost_net"]);
   });
 
+  it("are loaded on a node that gives VFs to ResourceClaims, and so is vfio-pci, once and without an error", async () => {
+    const { kernel, load, loads } = setUp();
+    kernel.fault({ port: "modules", target: "tun" }, { code: "MODPROBE_FAILED", words: "FATAL" });
+    const desired = { allocation: "dra", interfaces: [] } as const;
+    expect([await load(desired), await load(desired)]).toEqual([[], []]);
+    expect(loads()).toEqual(["vfio-pci", "tun", "vhost_net"]);
+  });
+
   it("are missing as long as the host does not have them", async () => {
     const { kernel, load, loads } = setUp();
     const fault = kernel.fault({ port: "modules", target: "vhost_net" }, { code: "MODPROBE_FAILED", words: "FATAL" });

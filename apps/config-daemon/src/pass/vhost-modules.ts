@@ -3,6 +3,9 @@
  * createVhostModules loads the kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get in addition to VFs with
  * needVhostNet. Neither a driver nor the status shows whether they are loaded. Therefore loading them is not a step of a
  * plan. The plan reports a device that is missing as a problem of each PF that asks for it.
+ *
+ * On a node whose VFs are given to pods by ResourceClaims, any claim can ask for these devices, and for vfio-pci. The DRA driver has no
+ * program to load modules, so they are loaded here. If one is missing, the claim that asks for it says so.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
@@ -18,6 +21,7 @@ export type LoadVhostModules = (desired: SriovNetworkNodeStateSpec) => Promise<r
 
 export function createVhostModules(host: Host, deps: DeadlineDeps): LoadVhostModules {
   const loaded = new Set<string>();
+  const tried = new Set<string>();
   const withDeadline = createWithDeadline(host, deps);
 
   /** Returns undefined if the device exists, or will exist when it is opened. */
@@ -37,7 +41,17 @@ export function createVhostModules(host: Host, deps: DeadlineDeps): LoadVhostMod
     }
   }
 
+  /** Tries each module once. */
+  async function loadForClaims(): Promise<void> {
+    for (const module of ["vfio-pci", ...modules.map((each) => each.module)]) {
+      if (tried.has(module)) continue;
+      tried.add(module);
+      await withDeadline(({ modules: port }) => port.load(module)).catch(ignoreRefusal);
+    }
+  }
+
   return async function loadVhostModules(desired) {
+    if (desired.allocation === "dra") await loadForClaims();
     if (!needsVhostNet(desired)) return [];
     const missing: string[] = [];
     for (const each of modules) {
@@ -48,6 +62,10 @@ export function createVhostModules(host: Host, deps: DeadlineDeps): LoadVhostMod
     }
     return missing;
   };
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof HostError)) throw error;
 }
 
 function needsVhostNet({ interfaces = [] }: SriovNetworkNodeStateSpec): boolean {
