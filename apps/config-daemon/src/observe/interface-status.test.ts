@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { defined } from "@switchyard/api";
+import { defined, type InterfaceStatus } from "@switchyard/api";
 import type { Link, LinkVf, PfRecord } from "@switchyard/host";
 import { pci } from "@switchyard/host/testing";
 import { groupByDevice, toInterfaceStatus } from "./interface-status.ts";
@@ -94,6 +94,14 @@ describe("toInterfaceStatus", () => {
         },
       ],
     });
+  });
+
+  it("returns where the PF is in the machine, if this is known", () => {
+    const placed = { ...facts, pcieRoot: "pci0000:3a", numaNode: 1 };
+    const place = ({ pcieRoot, numaNode }: InterfaceStatus) => ({ pcieRoot, numaNode });
+    const links = groupByDevice([]);
+    expect(place(toInterfaceStatus({ pf: placed, links, ...rest }))).toEqual({ pcieRoot: "pci0000:3a", numaNode: 1 });
+    expect(Object.keys(toInterfaceStatus({ pf: facts, links, ...rest }))).not.toContain("numaNode");
   });
 
   it("reports an unset administrative address as zeros, and no interface of a VF that a pod has", () => {

@@ -56,7 +56,7 @@ export function uplinkAmong(links: readonly Link[]): Link | undefined {
 
 export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
   const { pf, links, eSwitchMode, flowSteeringMode, speedMbps, record } = observation;
-  const { pciAddress, driver, vendor, deviceId, sriov } = pf;
+  const { pciAddress, driver, vendor, deviceId, sriov, pcieRoot, numaNode } = pf;
   const uplink = uplinkAmong(links.get(pciAddress) ?? []);
   // In legacy mode, a port with such a name belongs to something else.
   const all = eSwitchMode === "switchdev" ? [...links.values()].flat() : [];
@@ -75,6 +75,8 @@ export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
     deviceID: deviceId,
     ...defined({
       driver,
+      pcieRoot,
+      numaNode,
       linkSpeed: speedMbps === undefined ? undefined : `${speedMbps} Mb/s`,
       totalvfs: sriov?.totalVfs,
       numVfs: sriov?.numVfs,

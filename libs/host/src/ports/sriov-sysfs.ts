@@ -15,6 +15,10 @@ export interface SysfsPf {
   readonly driver?: string;
   /** Names in net/, sorted. In switchdev mode they include representors. */
   readonly netdevs: readonly string[];
+  /** The PCIe root complex that the function is below: "pci0000:3a". Absent in a tree without the links of sysfs. */
+  readonly pcieRoot?: string;
+  /** Absent if the function belongs to no NUMA node. */
+  readonly numaNode?: number;
   /** Absent if the function has no SR-IOV capability. */
   readonly sriov?: {
     /** Value of sriov_totalvfs: the limit of the driver. While no driver is bound, the limit of the capability, which can be higher. */

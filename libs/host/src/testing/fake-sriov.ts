@@ -138,13 +138,14 @@ export function createFakeSriov(deps: FakeSriovDeps): FakeSriovSysfs {
 }
 
 function factsOf(pf: PfFunction, netdevs: Netdevs, quirks: DriverQuirks): SysfsPf {
-  const { vendor, deviceId, sriov } = pf.port;
+  const { vendor, deviceId, sriov, pcieRoot, numaNode } = pf.port;
   return {
     pciAddress: pf.pciAddress,
     vendor,
     deviceId,
     ...defined({ driver: pf.driver }),
     netdevs: namesOf(pf.pciAddress, netdevs),
+    ...defined({ pcieRoot, numaNode }),
     ...(sriov && {
       sriov: {
         totalVfs: limitOf(pf, sriov),

@@ -40,6 +40,8 @@ export interface FakePort {
   readonly vdpaVirtqueues?: number;
   /** Absent on a machine without NUMA. */
   readonly numaNode?: number;
+  /** The PCIe root complex, "pci0000:3a"; absent if a test does not need it. */
+  readonly pcieRoot?: string;
   /** What the driver supports of XDP; neither by default. */
   readonly xdp?: { readonly native: boolean; readonly zeroCopy: boolean };
   /** Largest number of combined channels; absent if the driver does not report channels. */

@@ -93,6 +93,7 @@ describe("reading a captured igb", () => {
         deviceId: "10c9",
         driver: "igb",
         netdevs: ["enp1s0f0"],
+        pcieRoot: "pci0000:00",
         sriov: {
           totalVfs: 7,
           numVfs: 4,
@@ -110,6 +111,7 @@ describe("reading a captured igb", () => {
         deviceId: "10c9",
         driver: "igb",
         netdevs: ["enp1s0f1"],
+        pcieRoot: "pci0000:00",
         sriov: {
           totalVfs: 7,
           numVfs: 2,

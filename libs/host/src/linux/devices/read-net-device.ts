@@ -6,6 +6,7 @@
 import { defined, parsePciAddress } from "@switchyard/api";
 import { basename, dirname, join } from "node:path";
 import type { NetDevice } from "../../ports/xdp.ts";
+import { readNumaNode } from "../system/read-pci-functions.ts";
 import { exists, readAttribute, readLinkName, readRealPath } from "../system/read-sysfs.ts";
 
 /** Returns undefined if there is no such interface, and {} for a virtual interface. Throws errors of Node. */
@@ -33,12 +34,6 @@ export function readNetDevice(root: string, name: string): NetDevice | undefined
 function pciDirectory(device: string): string | undefined {
   for (let at = device; at !== dirname(at); at = dirname(at)) if (parsePciAddress(basename(at)).ok) return at;
   return undefined;
-}
-
-/** -1 means that the device belongs to no node. */
-function readNumaNode(device: string): number | undefined {
-  const text = readAttribute(join(device, "numa_node")) ?? "";
-  return /^\d+$/.test(text) ? Number.parseInt(text, 10) : undefined;
 }
 
 function isName(name: string): boolean {

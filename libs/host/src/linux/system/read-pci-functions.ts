@@ -52,7 +52,8 @@ export async function readPf(devices: string, pciAddress: PciAddress): Promise<S
   if (vendor === undefined || deviceId === undefined) return undefined; // removed meanwhile
 
   const ids = { vendor: digitsOf(vendor), deviceId: digitsOf(deviceId) };
-  const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: readNetdevs(directory, driver) };
+  const place = defined({ pcieRoot: readPcieRoot(directory), numaNode: readNumaNode(directory) });
+  const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: readNetdevs(directory, driver), ...place };
   if (totalVfs === undefined || numVfs === undefined) return facts;
   const sriov = { totalVfs: numberOfVfs(totalVfs, pciAddress), numVfs: numberOfVfs(numVfs, pciAddress) };
   return { ...facts, sriov: { ...sriov, vfs: readVfs(directory, sriov.numVfs, ids.vendor) } };
@@ -83,6 +84,17 @@ function numberOfVfs(text: string, target: PciAddress): number {
   const count = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
   if (count <= 0xffff) return count;
   throw new HostError({ action: "read number of VFs", target }, "EPROTO", { words: "sysfs has no number up to 65535" });
+}
+
+/** Returns the first part of the path of a device that is a root complex. Kubernetes compares it as text (KEP-4381). */
+function readPcieRoot(directory: string): string | undefined {
+  return /\/(pci[0-9a-f]{4,8}:[0-9a-f]{2})\//.exec(readRealPath(directory) ?? "")?.[1];
+}
+
+/** -1 means that the device belongs to no node. */
+export function readNumaNode(directory: string): number | undefined {
+  const text = readAttribute(`${directory}/numa_node`) ?? "";
+  return /^\d{1,5}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The VFs have the numbers from 0 to numVfs - 1 (sriov_add_vfs, 6.12). A list of the directory, with 60 names, would take longer. */
