@@ -43,10 +43,10 @@ it("passes the right on for the version that it has read, and only if it has it"
   const { handOver, requests } = apiServer({ spec: { allocation: "dra" } });
   await handOver.write(cached({ spec: { allocation: "dra" } }), signal);
   expect(requests.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
-    { method: "GET", path: expect.stringMatching(/sriovnetworknodestates\/worker-1$/) as string, body: undefined },
+    { method: "GET", path: expect.stringMatching(/sriovnetworknodestates\/worker-1$/) as unknown, body: undefined },
     {
       method: "PATCH",
-      path: expect.stringMatching(/worker-1\/status$/) as string,
+      path: expect.stringMatching(/worker-1\/status$/) as unknown,
       body: { metadata: { uid: "u", resourceVersion: "7" }, status: { offeredBy: "dra" } },
     },
   ]);

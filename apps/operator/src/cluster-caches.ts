@@ -7,11 +7,13 @@
 import {
   annotations,
   defined,
+  deviceClasses,
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  type DeviceClass,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -45,6 +47,8 @@ export interface ClusterCaches extends NetworkCaches, AfxdpCaches, BpfmanCaches,
   readonly operatorConfigs: Cache<CachedOperatorConfig>;
   readonly states: Cache<CachedNodeState>;
   readonly nicList: NicList;
+  /** Not served before Kubernetes 1.34. */
+  readonly deviceClasses: Cache<DeviceClass>;
   /** The objects that the operator may have deployed. */
   readonly componentObjects: WatchedComponentObjects;
   readonly clusterSettings: WatchedClusterSettings;
@@ -123,6 +127,17 @@ export function watchCluster({
       managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],
     }),
     nicList: watchNicList({ ...common, namespace }),
+    // Not deferred: where the kind is not served, no node state may ask for claims.
+    deviceClasses: watchObjects({
+      ...common,
+      type: deviceClasses,
+      optional: true,
+      project: ({ metadata: { name, labels = {} }, ...rest }: DeviceClass): DeviceClass => ({
+        ...rest,
+        metadata: { name, labels },
+      }),
+      managers: [fieldManagers.deviceClasses],
+    }),
     ...watchNetworks(others),
     ...watchAfxdp({ ...others, namespace }),
     ...watchBpfman(others),

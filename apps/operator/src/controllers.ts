@@ -7,6 +7,7 @@ import { startAfxdpControllers } from "./afxdp/afxdp-controllers.ts";
 import { createAfxdpLiveRules } from "./facts/afxdp-live-rules.ts";
 import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
+import { startDeviceClassController } from "./device-classes/device-class-controller.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { startDrainControllers } from "./drain/drain-controllers.ts";
 import type { OperatorMetrics } from "./metrics/operator-metrics.ts";
@@ -114,6 +115,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   startAfxdpControllers(context);
   startComponentControllers(context);
   startDevicePluginControllers(context, nodeStates);
+  startDeviceClassController(context);
   startCertificateControllers(context);
   return stack;
 }

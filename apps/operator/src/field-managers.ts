@@ -11,6 +11,7 @@ export const fieldManagers = {
   poolStatus: "switchyard-pool-status",
   drain: "switchyard-drain",
   networks: "switchyard-networks",
+  deviceClasses: "switchyard-device-classes",
   components: "switchyard-components",
   hardwareOffload: "switchyard-hardware-offload",
   /** One for each condition, because an apply removes the fields that its manager owned before and no longer sends. */

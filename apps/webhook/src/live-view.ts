@@ -67,6 +67,10 @@ export function createLiveView(
         if (machineConfigPools?.served !== true) return "not-served" as const;
         return machineConfigPools.synced ? machineConfigPools.list() : undefined;
       },
+      // Read for each review: a change of "served" tells nobody.
+      get lacksClaims() {
+        return pods?.lacksClaims;
+      },
       // Read for each review: pods change all the time.
       get podsOn() {
         return pods?.synced === true ? pods.on : undefined;

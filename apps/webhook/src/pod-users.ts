@@ -23,6 +23,8 @@ import { createDeviceClaims } from "./device-claims.ts";
 export interface PodUsers extends Pick<HasAge, "ages"> {
   /** Whether all pods and their allocated devices are known. */
   readonly synced: boolean;
+  /** Whether the API server is known not to serve ResourceClaims. */
+  readonly lacksClaims?: boolean;
   /** The devices that each pod on the node uses, for pods that name devices. */
   readonly on: (node: string) => readonly PodUse[];
 }
@@ -60,6 +62,9 @@ export function watchPodUsers(options: PodUserOptions): PodUsers & AsyncDisposab
   return {
     get synced() {
       return sink.synced && claims.synced && slices.synced;
+    },
+    get lacksClaims() {
+      return claims.synced && !claims.served;
     },
     get ages() {
       return [sink, claims, slices].flatMap(({ ages }) => ages);

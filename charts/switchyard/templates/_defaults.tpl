@@ -13,6 +13,7 @@ imagePullSecrets: []
 images.operator: ghcr.io/switchyard/switchyard-operator
 images.sriovConfigDaemon: ghcr.io/switchyard/switchyard-config-daemon
 images.devicePluginConfig: ghcr.io/switchyard/switchyard-device-plugin-config
+images.sriovDraDriver: ghcr.io/switchyard/switchyard-dra-driver
 images.afxdpDevicePlugin: ghcr.io/switchyard/switchyard-afxdp-device-plugin
 images.afxdpPlugins: ""
 images.webhook: ghcr.io/switchyard/switchyard-webhook
@@ -189,7 +190,7 @@ extraDeploy: []
 {{- end }}
 {{- define "switchyard.knownKeys" -}}
 root: global nameOverride fullnameOverride commonLabels commonAnnotations imagePullSecrets images allowUpstreamImageNames operator serviceAccount rbac sriovOperatorConfig afxdpOperatorConfig supportedExtraNICs crds hooks metrics networkPolicy tests ovnOffload eveBridge extraDeploy
-images: operator sriovConfigDaemon devicePluginConfig afxdpDevicePlugin afxdpPlugins webhook ovnOffload eveBridge sriovDevicePlugin sriovCni ibSriovCni ovsCni rdmaCni acceleratedBridgeCni resourcesInjector metricsExporter metricsExporterKubeRbacProxy
+images: operator sriovConfigDaemon devicePluginConfig sriovDraDriver afxdpDevicePlugin afxdpPlugins webhook ovnOffload eveBridge sriovDevicePlugin sriovCni ibSriovCni ovsCni rdmaCni acceleratedBridgeCni resourcesInjector metricsExporter metricsExporterKubeRbacProxy
 operator: replicas leaderElect logLevel clusterType resourcePrefix cniBinPath kubeletDirectory staleNodeStateCleanupDelayMinutes devMode writeConfigMap ovsdbSocketPath maxCacheAge externalDrainer tls metricsExporter admissionControllers extraEnv metricsBindAddress healthPort resources priorityClassName strategy podDisruptionBudget nodeSelector tolerations affinity topologySpreadConstraints podSecurityContext securityContext annotations podAnnotations podLabels terminationGracePeriodSeconds nameOverride fullnameOverride
 operator.externalDrainer: enabled
 operator.tls: minVersion cipherSuites curvePreferences

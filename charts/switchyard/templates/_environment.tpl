@@ -32,6 +32,7 @@ the same name, so no name repeats.
 {{- $images := dict
   "sriovConfigDaemon" "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE"
   "devicePluginConfig" "DEVICE_PLUGIN_CONFIG_IMAGE"
+  "sriovDraDriver" "SRIOV_DRA_DRIVER_IMAGE"
   "afxdpDevicePlugin" "AFXDP_DEVICE_PLUGIN_IMAGE"
   "afxdpPlugins" "AFXDP_PLUGINS_IMAGE"
   "webhook" "SRIOV_NETWORK_WEBHOOK_IMAGE"

@@ -31,7 +31,7 @@ global.imageRegistry replaces the registry of the default, and of objects withou
 {{- end }}
 
 {{- define "switchyard.isOwnImage" -}}
-{{- if has .name (list "operator" "sriovConfigDaemon" "devicePluginConfig" "afxdpDevicePlugin" "webhook" "ovnOffload" "eveBridge") }}true{{ end }}
+{{- if has .name (list "operator" "sriovConfigDaemon" "devicePluginConfig" "sriovDraDriver" "afxdpDevicePlugin" "webhook" "ovnOffload" "eveBridge") }}true{{ end }}
 {{- end }}
 
 {{- /* Adds the version of the chart if the reference has neither tag nor digest. */ -}}

@@ -40,6 +40,17 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - list
 - apiGroups:
+    - resource.k8s.io
+  resources:
+    - deviceclasses
+  verbs:
+    - get
+    - list
+    - watch
+    - create
+    - patch
+    - delete
+- apiGroups:
     - ""
   resources:
     - namespaces
@@ -148,6 +159,7 @@ SPDX-License-Identifier: Apache-2.0
     - switchyard-own-node
     - switchyard-own-node-state
     - switchyard-own-afxdp-node-state
+    - switchyard-own-resource-slices
   verbs:
     - get
     - list
@@ -163,6 +175,7 @@ SPDX-License-Identifier: Apache-2.0
     - switchyard-own-node
     - switchyard-own-node-state
     - switchyard-own-afxdp-node-state
+    - switchyard-own-resource-slices
   verbs:
     - get
     - list
@@ -206,6 +219,7 @@ SPDX-License-Identifier: Apache-2.0
     - network-resources-injector
     - sriov-network-config-daemon
     - sriov-device-plugin
+    - sriov-dra-driver
     - sriov-metrics-kube-rbac-role
   verbs:
     - get
@@ -223,6 +237,7 @@ SPDX-License-Identifier: Apache-2.0
     - network-resources-injector-role-binding
     - sriov-network-config-daemon
     - sriov-device-plugin
+    - sriov-dra-driver
     - sriov-metrics-kube-rbac-rolebinding
   verbs:
     - get
@@ -270,6 +285,46 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - list
     - watch
+- apiGroups:
+    - resource.k8s.io
+  resources:
+    - resourceslices
+  verbs:
+    - get
+    - list
+    - watch
+    - create
+    - update
+    - patch
+    - delete
+- apiGroups:
+    - resource.k8s.io
+  resources:
+    - resourceclaims
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - resource.k8s.io
+  resources:
+    - resourceclaims/status
+  verbs:
+    - patch
+- apiGroups:
+    - resource.k8s.io
+  resources:
+    - resourceclaims/driver
+  resourceNames:
+    - sriovnetwork.k8snetworkplumbingwg.io
+  verbs:
+    - associated-node:patch
+- apiGroups:
+    - ""
+  resources:
+    - nodes
+  verbs:
+    - get
 - apiGroups:
     - authentication.k8s.io
   resources:
@@ -512,6 +567,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-device-plugin
     - sriov-cni
+    - sriov-dra-driver
     - afxdp-device-plugin
     - afxdp-plugins
     - sriov-network-metrics-exporter
@@ -552,6 +608,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-device-plugin
     - sriov-cni
+    - sriov-dra-driver
     - afxdp-device-plugin
     - afxdp-plugins
     - metrics-exporter-sa
@@ -569,6 +626,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-plugin
     - sriov-device-plugin-pod-access
+    - sriov-dra-driver
     - afxdp-device-plugin
     - afxdp-plugins
     - metrics-exporter-role
@@ -588,6 +646,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-device-plugin
     - sriov-device-plugin-pod-access
     - sriov-cni
+    - sriov-dra-driver
     - afxdp-device-plugin
     - afxdp-plugins
     - metrics-exporter-rb

@@ -63,7 +63,7 @@ export async function prepareCluster(): Promise<DeployedCluster> {
   const metadata = { ...everyComponent.metadata, uid: await cluster.kubectl(path) };
   const afxdp = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata } as const;
   const sriov = { ...everyComponent, metadata };
-  const { components } = renderComponents({ sriov, afxdp }, settings);
+  const { components } = renderComponents({ sriov, afxdp }, { ...settings, usesClaims: true });
   const withUpstream = renderComponents({ sriov, afxdp: { ...afxdp, spec: { provider: "upstream" } } }, settings);
   const upstreamPlugins = withUpstream.components.filter(({ name }) => name === afxdpComponents.upstream);
   const operator = stack.use(await connect({ kubeconfig: await kubeconfigOf("switchyard-operator") }));

@@ -103,6 +103,8 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["patch configmaps/device-plugin-config", "list namespaces"],
     ...["get default:resourceclaims/any", "list resourceslices"],
     "list default:resourceclaims", // not used by the operator, which grants it to the webhook
+    // Not used by the operator, which grants them to the driver of ResourceClaims.
+    ...["patch default:resourceclaims/any/status", "create resourceslices", "patch resourceslices/any"],
     ...["create tokenreviews", "create subjectaccessreviews"], // not used by the operator, which grants them to the metrics exporter
     ...["create events", "create default:events", "list events"],
     ...["create leases", "update leases/switchyard-operator"],
@@ -133,6 +135,13 @@ const granted: Readonly<Record<string, readonly string[]>> = {
   "sriov-device-plugin": [
     `patch ${states}/worker-1/status`, // admission policies limit it to its own node
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "list resourceslices"],
+  ],
+  "sriov-dra-driver": [
+    // Admission policies limit the writes to its own node: see claims.test.ts.
+    ...[`patch ${states}/worker-1/status`, "create resourceslices", "patch resourceslices/any"],
+    "patch default:resourceclaims/any/status", // the API server limits it to claims of its node
+    ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "list resourceslices"],
+    ...["get default:resourceclaims/any", "list default:resourceclaims", "get nodes/worker-1", "create events"],
   ],
   "network-resources-injector-sa": [
     ...["get configmaps/nri-control-switches", "list default:network-attachment-definitions"],

@@ -30,6 +30,8 @@ export interface ClusterView {
   /** "not-served" if the cluster does not have the kind; undefined if they are unknown. */
   readonly machineConfigPools?: readonly MachineConfigPool[] | "not-served" | undefined;
   readonly nics: NicPolicy;
+  /** Whether the cluster is known not to serve resource.k8s.io/v1, as before Kubernetes 1.34. */
+  readonly lacksClaims?: boolean | undefined;
   /** The devices that each pod on a node uses; undefined if pods are not known. */
   readonly podsOn?: ((node: string) => readonly PodUse[]) | undefined;
   /** The objects for AF_XDP; undefined if the cluster does not have the kinds. */

@@ -40,6 +40,7 @@ import {
   subscribeToComponents,
 } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
+import { changesUseOfNode, changesUseOfPool } from "../facts/claim-use.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
@@ -70,7 +71,7 @@ export function startComponentControllers(context: OperatorContext): void {
 
 function operatorConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
   const { transport, caches, settings, events, log } = context;
-  const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings } = caches;
+  const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings, pools, states } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
   const reconcile = createOperatorConfigReconciler({
@@ -117,13 +118,15 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     },
     parallel: 2,
     deadlineMs: 120_000,
-    reads: [operatorConfigs, afxdpConfigs, nodes, componentObjects, clusterSettings],
+    reads: [operatorConfigs, afxdpConfigs, nodes, componentObjects, clusterSettings, pools, states],
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
       fromCache(afxdpConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
       fromCache(nodes, (change) =>
         changesPlacement(change, nodeSetLabels(operatorConfigs.get(operatorConfigName))) ? [operatorConfigName] : [],
       ),
+      fromCache(pools, (change) => (changesUseOfPool(change) ? [operatorConfigName] : [])),
+      fromCache(states, (change) => (changesUseOfNode(change) ? [operatorConfigName] : [])),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
       enqueuesConfig((enqueue) => subscribeToCertificates(caches.certificates, enqueue)),
       enqueuesConfig((enqueue) => clusterSettings.subscribe(enqueue)),

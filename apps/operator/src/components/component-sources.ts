@@ -8,14 +8,17 @@ import { equalJson, type CacheChange, type KubeObject, type Source } from "@swit
 import { hasLabels, labelsOf, type Labels } from "@switchyard/policy";
 import { isControlPlaneExternal, isOfControlPlane, type ComponentSettings } from "@switchyard/render";
 import type { WatchedServerCertificates } from "../facts/certified-servers.ts";
+import { usesClaims } from "../facts/claim-use.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import type { WatchedComponentObjects } from "./component-objects.ts";
 
 /** Returns the settings for the current state of the cluster. */
-export function settingsIn({ caches, settings }: OperatorContext): ComponentSettings {
+export function settingsIn({ caches, settings, rules }: OperatorContext): ComponentSettings {
   const { clusterSettings, nodes } = caches;
   const { webhook } = settings.components;
   return {
+    usesClaims: usesClaims({ caches, rules }),
+    lacksClaims: rules()?.lacksClaims,
     ...settings.components,
     webhook: { ...webhook, secretPath: secretPathIn(caches.certificates, webhook.secretName) },
     tls: clusterSettings.tls() ?? settings.components.tls,

@@ -15,12 +15,14 @@ function setUp({ whenStatesAreWritten = (): Promise<void> => Promise.resolve() }
   const patched = new Map<string, string | null>();
   const requests = new Map<string, readonly [request: string | null, version: string | undefined]>();
   const answers: Error[] = [];
+  const changes = new Map<string, Readonly<Record<string, string | null>>>();
   const reconcile = createNodeLabelReconciler({
     ...cluster,
     whenStatesAreWritten,
-    patch(node, { labels: changes = {}, annotations: notes = {}, resourceVersion }) {
+    patch(node, { labels: changed = {}, annotations: notes = {}, resourceVersion }) {
       const { name, labels: existing = {} } = node.metadata;
-      const wanted = changes[labels.devicePlugin];
+      changes.set(name, changed);
+      const wanted = changed[labels.devicePlugin];
       if (wanted !== undefined && (existing[labels.devicePlugin] ?? null) !== wanted) patched.set(name, wanted);
       const request = notes[annotations.nodeState];
       if (request !== undefined) requests.set(name, [request, resourceVersion]);
@@ -28,8 +30,65 @@ function setUp({ whenStatesAreWritten = (): Promise<void> => Promise.resolve() }
       return answer === undefined ? Promise.resolve() : Promise.reject(answer);
     },
   });
-  return { cluster, patched, requests, answers, look: (node: string) => reconcile(node, new AbortController().signal) };
+  return {
+    cluster,
+    patched,
+    changes,
+    requests,
+    answers,
+    look: (node: string) => reconcile(node, new AbortController().signal),
+  };
 }
+
+describe("the labels of a node that moves to ResourceClaims and back", () => {
+  const vf = { pciAddress: "0000:3b:02.0", vfID: 0 };
+  const since = "2026-01-01T00:00:00Z";
+  const held = {
+    ...vf,
+    holder: { namespace: "a", name: "b", via: "device-plugin", resource: "c/fast", since },
+  } as const;
+  const known = { holders: { known: true } };
+  const claims = { ...spec, allocation: "dra" } as const;
+  it.each([
+    { does: "starts the driver beside the plugin", of: { spec: claims, status }, plugin: "Enabled", driver: "Enabled" },
+    {
+      does: "keeps the plugin while a pod has a VF from it",
+      of: { spec: claims, status: { interfaces: [nic({ Vfs: [held] })], ...known, offeredBy: "dra" } },
+      plugin: "Enabled",
+      driver: "Enabled",
+    },
+    {
+      does: "keeps the plugin while it is not known who has VFs",
+      of: { spec: claims, status: { interfaces: [nic({ Vfs: [vf] })], holders: { known: false }, offeredBy: "dra" } },
+      plugin: "Enabled",
+      driver: "Enabled",
+    },
+    {
+      does: "ends the plugin when no pod has a VF from it",
+      of: { spec: claims, status: { interfaces: [nic({ Vfs: [vf] })], ...known, offeredBy: "dra" } },
+      plugin: "Disabled",
+      driver: "Enabled",
+    },
+    {
+      does: "starts the plugin again, and keeps the driver while claims have VFs",
+      of: { spec, status: { ...status, offeredBy: "devicePlugin", publishedVfs: 2 } },
+      plugin: "Enabled",
+      driver: "Enabled",
+    },
+    {
+      does: "ends the driver when no slice has a VF",
+      of: { spec, status: { ...status, offeredBy: "devicePlugin", publishedVfs: 0 } },
+      plugin: "Enabled",
+      driver: null,
+    },
+  ] as const)("$does", async ({ of, plugin, driver }) => {
+    const { cluster, changes, look } = setUp();
+    cluster.addNode("node");
+    cluster.setState("node", of);
+    await look("node");
+    expect(changes.get("node")).toEqual({ [labels.devicePlugin]: plugin, [labels.draDriver]: driver });
+  });
+});
 
 describe("the device plugin's label", () => {
   it("is Enabled if the node has resources, and Disabled if it has none, or none any more", async () => {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNodeLabelReconciler sets two things on Nodes. The device plugin label is Enabled if the node's spec has
- * resources, else Disabled, and is removed outside of the node set. The annotation of drain requests is Idle until the
- * daemon makes a request. Both exist as soon as the node has a state, because scripts and external drainers wait for
+ * createNodeLabelReconciler sets three things on Nodes. The device plugin label is Enabled if the node's spec has
+ * resources, else Disabled, and is removed outside of the node set. It is Disabled, too, when a node has moved to ResourceClaims and its
+ * last pod with a VF from the plugin has ended. The label of the driver of ResourceClaims is there from the first wish to move until no
+ * ResourceSlice has a VF of the node. The annotation of drain requests is Idle until the
+ * daemon makes a request. Annotation and device plugin label exist as soon as the node has a state, because scripts and external drainers wait for
  * them (sriov-operator.md A.9, B.9, C, G).
  *
  * It uses a merge patch: a server-side apply would recreate a Node that has just been deleted, and could not remove a
@@ -39,7 +41,7 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
     const node = nodes.get(name);
     if (current === undefined || node === undefined) return undefined;
     if (!isInNodeSet(node, current)) {
-      await patch(node, { labels: { [labels.devicePlugin]: null } }, signal);
+      await patch(node, { labels: { [labels.devicePlugin]: null, [labels.draDriver]: null } }, signal);
       return undefined;
     }
     const state = states.get(name);
@@ -65,19 +67,36 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
 }
 
 /**
- * Before the daemon's first report the label is not changed, because a device plugin that serves pods may be running.
+ * Before the daemon's first report the label of the device plugin is not changed, because one that serves pods may be running.
  */
-function labelsFor(node: Node, state: CachedNodeState): Readonly<Record<string, string>> {
+function labelsFor(node: Node, state: CachedNodeState): Readonly<Record<string, string | null>> {
   const isLabelled = node.metadata.labels?.[labels.devicePlugin] !== undefined;
-  if (state.interfaces.length === 0 && (isLabelled || hasResources(state))) return {};
-  return { [labels.devicePlugin]: hasResources(state) ? "Enabled" : "Disabled" };
+  const driver = { [labels.draDriver]: needsDriver(state) ? "Enabled" : null };
+  if (state.interfaces.length === 0 && (isLabelled || hasResources(state))) return driver;
+  return { ...driver, [labels.devicePlugin]: needsPlugin(state) ? "Enabled" : "Disabled" };
 }
 
-/** Returns the node if the change of its state can affect the label. */
+/** Returns the node if the change of its state can affect a label. */
 export function nodeAffectedByResources({ key, before, after }: CacheChange<CachedNodeState>): readonly string[] {
   const relevant = (state: CachedNodeState | undefined) =>
-    state && { isKnown: state.interfaces.length > 0, hasResources: hasResources(state) };
+    state && {
+      isKnown: state.interfaces.length > 0,
+      hasResources: hasResources(state),
+      needsPlugin: needsPlugin(state),
+      needsDriver: needsDriver(state),
+    };
   return isDeepStrictEqual(relevant(before), relevant(after)) ? [] : [key];
+}
+
+/** Kubelets do not start containers again whose plugin is gone, so the plugin stays while pods have VFs from it. */
+function needsPlugin(state: CachedNodeState): boolean {
+  const { offers, spec } = state;
+  return hasResources(state) && (spec.allocation !== "dra" || offers.offeredBy !== "dra" || offers.hasPluginPods);
+}
+
+function needsDriver(state: CachedNodeState): boolean {
+  const { offers, spec } = state;
+  return offers.offeredBy === "dra" || offers.hasPublishedVfs || (spec.allocation === "dra" && hasResources(state));
 }
 
 function hasResources(state: CachedNodeState): boolean {

@@ -14,7 +14,15 @@ import {
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@switchyard/kube";
 import { changedVfs, ownedInStatus, plan, type PlanProblem, type Step } from "@switchyard/plan";
-import { includesVf, parseVfRange, statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
+import {
+  allocationOf,
+  includesVf,
+  parseVfRange,
+  statusPfs,
+  toPfAddresses,
+  type Allocator,
+  type PfAddresses,
+} from "@switchyard/policy";
 import { toCachedDeviceDrain, type CachedDeviceDrain } from "./cached-device-drain.ts";
 import { toCachedDrain, type CachedDrain } from "./cached-drain.ts";
 import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
@@ -42,6 +50,8 @@ export interface CachedNodeState {
   /** Differences between the node and `spec`; empty if there are none. */
   readonly unfinished: readonly UnfinishedWork[];
   readonly configuredVfs: ConfiguredVfs;
+  /** Who offers VFs of the node now. */
+  readonly offers: CachedOffers;
   readonly syncStatus: string;
   readonly lastSyncError: string;
   readonly drain: CachedDrain;
@@ -49,6 +59,15 @@ export interface CachedNodeState {
   readonly slot?: CachedSlot;
   /** Absent unless the daemon's request is about single VFs. */
   readonly deviceDrain?: CachedDeviceDrain;
+}
+
+export interface CachedOffers {
+  /** Who may begin to offer a VF. */
+  readonly offeredBy: Allocator;
+  /** Whether the node has VFs in ResourceSlices. */
+  readonly hasPublishedVfs: boolean;
+  /** Whether a pod has a VF from the device plugin, or may have one. */
+  readonly hasPluginPods: boolean;
 }
 
 /** Unfinished work on one PF or on the whole node. */
@@ -87,10 +106,21 @@ export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState
       })),
     ],
     configuredVfs: countConfiguredVfs(spec, status, steps),
+    offers: offersOf(status),
     syncStatus: status.syncStatus ?? "",
     lastSyncError: cutText(status.lastSyncError ?? "", maxMessageBytes),
     drain,
     ...defined({ slot, deviceDrain: toCachedDeviceDrain(state, status) }),
+  };
+}
+
+function offersOf(status: SriovNetworkNodeStateStatus): CachedOffers {
+  const vfs = (status.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs);
+  return {
+    offeredBy: allocationOf({ status }).offeredBy,
+    hasPublishedVfs: (status.publishedVfs ?? 0) > 0,
+    hasPluginPods:
+      vfs.length > 0 && (status.holders?.known !== true || vfs.some((vf) => vf.holder?.via === "device-plugin")),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { equalJson, type Cache, type CacheChange, type ObjectMeta } from "@switchyard/kube";
+import { equalJson, type Cache, type CacheChange, type KubeObject, type ObjectMeta } from "@switchyard/kube";
 import { createRules, unlistedNics, type Rules } from "@switchyard/policy";
 import { knownNics, type NicList } from "./nic-list.ts";
 
@@ -18,6 +18,8 @@ export interface RuleCaches {
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   readonly nicList: NicList;
+  /** Where they are not served, no node gives VFs to ResourceClaims. */
+  readonly deviceClasses: Pick<Cache<KubeObject>, "synced" | "served">;
   readonly staleDelayMs: number;
   /** Upstream's DEV_MODE: policies may select any NIC. */
   readonly devMode: boolean;
@@ -31,7 +33,7 @@ export type LiveRules = () => Rules | undefined;
 
 /** Subscribes to the caches until `signal` aborts. */
 export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRules {
-  const { policies, pools, operatorConfigs, nicList, staleDelayMs, devMode } = caches;
+  const { policies, pools, operatorConfigs, nicList, deviceClasses, staleDelayMs, devMode } = caches;
   let current: Rules | undefined;
   const invalidate = ({ before, after }: CacheChange<RuleSource>): void => {
     if (!equalJson(ruleInput(before), ruleInput(after))) current = undefined; // a change of the status has no effect
@@ -52,11 +54,14 @@ export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRu
     const operatorConfig = operatorConfigs.get(operatorConfigName);
     // Objects of a SriovOperatorConfig that is being deleted must not be recreated: foreground deletion waits for them.
     if (operatorConfig === undefined || operatorConfig.metadata.deletionTimestamp !== undefined) return undefined;
+    const lacksClaims = deviceClasses.synced && !deviceClasses.served;
+    if (current?.lacksClaims !== lacksClaims) current = undefined; // a change of "served" tells nobody
     current ??= createRules({
       policies: policies.list(),
       pools: pools.list(),
       operatorConfig,
       staleDelayMs,
+      lacksClaims,
       nics: { known: knownNics(nicList), unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
     });
     return current;

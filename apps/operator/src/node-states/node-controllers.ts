@@ -49,13 +49,13 @@ function nodeStateController(
   heldResets: HeldResets,
 ) {
   const { namespace } = settings;
-  const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
+  const { nodes, policies, pools, operatorConfigs, states, nicList, deviceClasses } = caches;
   const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
   return {
     name: "node-state",
     about: "node",
     parallel: parallelNodes,
-    caches: [], // it reads only the caches of its sources
+    caches: [deviceClasses], // besides, it reads only the caches of its sources
     reads,
     reconcile: createNodeStateReconciler({
       nodes,

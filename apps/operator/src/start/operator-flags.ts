@@ -103,6 +103,7 @@ export const operatorFlags = {
     "DEVICE_PLUGIN_CONFIG_IMAGE",
     "the container that writes the device plugin's configuration on each node",
   ),
+  draDriverImage: image("SRIOV_DRA_DRIVER_IMAGE", "the driver that gives VFs to pods by ResourceClaims"),
   afxdpDevicePluginImage: image("AFXDP_DEVICE_PLUGIN_IMAGE", "the device plugin for AF_XDP"),
   afxdpPluginsImage: image(
     "AFXDP_PLUGINS_IMAGE",

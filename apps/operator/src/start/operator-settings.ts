@@ -54,6 +54,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
     images: {
       configDaemon: flags.configDaemonImage,
       devicePluginConfig: flags.devicePluginConfigImage,
+      draDriver: flags.draDriverImage,
       afxdpDevicePlugin: flags.afxdpDevicePluginImage,
       afxdpPlugins: flags.afxdpPluginsImage,
       webhook: flags.webhookImage,

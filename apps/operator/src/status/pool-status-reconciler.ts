@@ -11,6 +11,7 @@ import {
   isHardwareOffloadPool,
   isInNodeSet,
   poolOverlaps,
+  noClaims,
   poolsSelecting,
   type PoolProblem,
   type Rules,
@@ -59,6 +60,9 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
       progress.push(progressOf(deps.states.get(metadata.name), mergeResult.spec, { wasReady }));
     }
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
+    const draNodeCount = members.filter(({ metadata }) => {
+      return deps.states.get(metadata.name)?.offers.offeredBy === "dra";
+    }).length;
     const { generation = 0 } = pool.metadata;
     const summary =
       rules === undefined ? withoutOperatorConfig : poolSummary(pool, { members, outside, progress, slots, rules });
@@ -71,7 +75,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
           observedGeneration: generation,
           matchedNodeCount: members.length,
           readyNodeCount,
-          ...defined({ drainingNodes }),
+          ...defined({ drainingNodes, draNodeCount: draNodeCount === 0 ? undefined : draNodeCount }),
         },
       },
       signal,
@@ -110,6 +114,16 @@ function poolSummary(
   const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
   const problem = rules.poolProblems.find(isOwn);
   if (problem !== undefined) return degraded(policyReasons.invalid, problem);
+  if (rules.lacksClaims && spec?.allocation === "dra") {
+    const value = {
+      poolName: name,
+      code: "no-claims",
+      field: "spec.allocation",
+      value: "dra",
+      message: noClaims,
+    } as const;
+    return degraded(policyReasons.invalid, value);
+  }
   const [overlap, ...others] = members.flatMap((node) => poolOverlaps(node, rules).filter(isOwn));
   if (overlap !== undefined) return degraded(policyReasons.overlap, overlap, others.length);
   const stall = describeStalls(slots);

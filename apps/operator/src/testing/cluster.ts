@@ -90,7 +90,15 @@ export function createCluster() {
   });
   const stop = new AbortController();
   const rules = createLiveRules(
-    { policies, pools, operatorConfigs, nicList, staleDelayMs: 60_000, devMode: false },
+    {
+      policies,
+      pools,
+      operatorConfigs,
+      nicList,
+      deviceClasses: { synced: true, served: true },
+      staleDelayMs: 60_000,
+      devMode: false,
+    },
     stop.signal,
   );
 

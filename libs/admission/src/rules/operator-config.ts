@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules about SriovOperatorConfig (sriov-operator.md E.2, E.3). */
 import { operatorConfigName, type AfxdpOperatorConfig, type SriovOperatorConfig } from "@switchyard/api";
-import { afxdpPolicyProblems, afxdpProviderOf, checkDaemonVariable, featureGateDefaults } from "@switchyard/policy";
+import {
+  afxdpPolicyProblems,
+  afxdpProviderOf,
+  checkDaemonVariable,
+  featureGateDefaults,
+  noClaims,
+} from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 
@@ -31,6 +37,9 @@ export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterVi
         `unknown: ${names}; known feature gates: ${Object.keys(featureGateDefaults).join(", ")}`,
       ),
     );
+  }
+  if (view.lacksClaims === true && featureGates["dynamicResourceAllocation"] === true) {
+    findings.push(refuse("spec.featureGates.dynamicResourceAllocation", noClaims));
   }
   return [...findings, ...checkDaemonVariables(configDaemonEnvVars)];
 }

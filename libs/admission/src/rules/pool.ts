@@ -12,6 +12,7 @@ import {
   isEmptyLabelSelector,
   isHardwareOffloadPool,
   isInNodeSet,
+  noClaims,
   poolOverlaps,
   rdmaModeOf,
 } from "@switchyard/policy";
@@ -19,7 +20,10 @@ import type { ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { asNode } from "../policy-targets.ts";
 
-export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterView): readonly ReviewFinding[] {
+export function checkPool(
+  pool: SriovNetworkPoolConfig,
+  { namespace, lacksClaims }: ClusterView,
+): readonly ReviewFinding[] {
   const { nodeSelector, maxUnavailable } = pool.spec ?? {};
   const findings: ReviewFinding[] = createRules({ policies: [], pools: [pool] }).poolProblems.map(
     ({ field, message }) => refuse(field, message),
@@ -32,6 +36,7 @@ export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterVi
       "cannot be combined with spec.nodeSelector or spec.maxUnavailable: the pool has the nodes of the MachineConfigPool";
     findings.push(refuse("spec.ovsHardwareOffloadConfig", message));
   }
+  if (pool.spec?.allocation === "dra" && lacksClaims === true) findings.push(refuse("spec.allocation", noClaims));
   if (maxUnavailable === 0) findings.push(warn("spec.maxUnavailable", "0 blocks all drains until the value is raised"));
   if (pool.metadata.namespace !== namespace) {
     findings.push(

@@ -33,7 +33,12 @@ export function componentInventory({ namespace }: Pick<ComponentSettings, "names
   }
 }
 
-const limitsOfNodes = ["switchyard-own-node", "switchyard-own-node-state", "switchyard-own-afxdp-node-state"];
+const limitsOfNodes = [
+  "switchyard-own-node",
+  "switchyard-own-node-state",
+  "switchyard-own-afxdp-node-state",
+  "switchyard-own-resource-slices",
+];
 
 const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKind, readonly string[]>>>>> = {
   "node-identity": {
@@ -80,6 +85,14 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
     RoleBinding: ["sriov-device-plugin", "sriov-device-plugin-pod-access", "sriov-cni"],
     ClusterRole: ["sriov-device-plugin"],
     ClusterRoleBinding: ["sriov-device-plugin"],
+  },
+  "dra-driver": {
+    DaemonSet: ["sriov-dra-driver"],
+    ServiceAccount: ["sriov-dra-driver"],
+    Role: ["sriov-dra-driver"],
+    RoleBinding: ["sriov-dra-driver"],
+    ClusterRole: ["sriov-dra-driver"],
+    ClusterRoleBinding: ["sriov-dra-driver"],
   },
   "afxdp-device-plugin": {
     DaemonSet: ["afxdp-device-plugin"],

@@ -41,6 +41,10 @@ export interface ComponentSettings {
   readonly injectorConfig?: string | undefined;
   /** Whether policies may use network cards that are not in the list of supported cards. */
   readonly devMode: boolean;
+  /** Whether a node gives VFs to ResourceClaims, or is to. Then the driver for them is deployed; by default, it is not. */
+  readonly usesClaims?: boolean | undefined;
+  /** Whether the cluster does not serve resource.k8s.io/v1, as before Kubernetes 1.34; by default, it does. */
+  readonly lacksClaims?: boolean | undefined;
 }
 
 /**
@@ -52,6 +56,7 @@ export const componentImageVariables = {
   devicePluginConfig: "DEVICE_PLUGIN_CONFIG_IMAGE",
   webhook: "SRIOV_NETWORK_WEBHOOK_IMAGE",
   devicePlugin: "SRIOV_DEVICE_PLUGIN_IMAGE",
+  draDriver: "SRIOV_DRA_DRIVER_IMAGE",
   injector: "NETWORK_RESOURCES_INJECTOR_IMAGE",
   afxdpDevicePlugin: "AFXDP_DEVICE_PLUGIN_IMAGE",
   afxdpPlugins: "AFXDP_PLUGINS_IMAGE",

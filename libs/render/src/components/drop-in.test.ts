@@ -192,6 +192,7 @@ describe("DaemonSets", () => {
       "network-resources-injector": "restricted-v2",
       "config-daemon": "privileged",
       "device-plugin": "privileged",
+      "dra-driver": "privileged",
       "metrics-exporter": "privileged",
       "afxdp-device-plugin": "privileged",
       "afxdp-plugins": "privileged",

@@ -17,13 +17,14 @@ import {
   type SriovOperatorConfig,
   type SriovOperatorConfigSpec,
 } from "@switchyard/api";
-import { featureGateDefaults } from "@switchyard/policy";
+import { featureGateDefaults, isGateOn, noClaims } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
 import { componentImageVariables, type ComponentImageName, type ComponentSettings } from "./component-settings.ts";
 import { afxdpDevicePlugin } from "./node/afxdp-device-plugin.ts";
 import { afxdpPlugins } from "./node/afxdp-plugins.ts";
 import { configDaemon } from "./node/config-daemon.ts";
 import { devicePlugin } from "./node/device-plugin.ts";
+import { draDriver } from "./node/dra-driver.ts";
 import { metricsExporter } from "./node/metrics-exporter.ts";
 import { networkResourcesInjector } from "./servers/network-resources-injector.ts";
 import { nodeIdentity } from "./rights/node-identity.ts";
@@ -43,6 +44,7 @@ const components: Readonly<Record<ComponentName, Component>> = {
   "network-resources-injector": networkResourcesInjector,
   "config-daemon": configDaemon,
   "device-plugin": devicePlugin,
+  "dra-driver": draDriver,
   "afxdp-device-plugin": afxdpDevicePlugin,
   "afxdp-plugins": afxdpPlugins,
   "metrics-exporter": metricsExporter,
@@ -66,7 +68,12 @@ export function renderComponents(configs: OperatorConfigs, settings: ComponentSe
   const rendered = componentNames.map((name) => renderComponent(components[name], input));
   return {
     components: rendered.map(({ component }) => component),
-    problems: [...unknownGates(config), ...unusableTls(settings), ...rendered.flatMap(({ problems }) => problems)],
+    problems: [
+      ...unknownGates(config),
+      ...unservedClaims(config, settings),
+      ...unusableTls(settings),
+      ...rendered.flatMap(({ problems }) => problems),
+    ],
   };
 }
 
@@ -130,6 +137,13 @@ function withoutImage(image: ComponentImageName, { field = "spec" }: Component):
   const variable = componentImageVariables[image];
   const message = `cannot be deployed, because the operator's environment variable ${variable} is not set`;
   return { severity: "error", field, message };
+}
+
+/** The driver is not wanted then, so it cannot report this itself. */
+function unservedClaims(config: SriovOperatorConfig, { lacksClaims }: ComponentSettings): readonly ComponentProblem[] {
+  if (lacksClaims !== true || !isGateOn("dynamicResourceAllocation", config)) return [];
+  const field = "spec.featureGates.dynamicResourceAllocation";
+  return [{ component: "dra-driver", severity: "warning", field, message: noClaims }];
 }
 
 /** The settings apply to all servers, so each problem is reported once. */

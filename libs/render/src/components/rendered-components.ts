@@ -16,6 +16,7 @@ export const componentNames = [
   "network-resources-injector",
   "config-daemon",
   "device-plugin",
+  "dra-driver",
   "afxdp-device-plugin",
   "afxdp-plugins",
   "metrics-exporter",

@@ -31,6 +31,7 @@ export const images = {
     `${own}device-plugin-config`,
     "the container that configures the device plugin on each node",
   ),
+  sriovDraDriver: image(`${own}dra-driver`, "the driver that gives VFs to pods by ResourceClaims"),
   afxdpDevicePlugin: image(`${own}afxdp-device-plugin`, "the device plugin for AF_XDP"),
   afxdpPlugins: image(
     "",

@@ -128,6 +128,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       operatorConfigs,
       staleDelayMs: 0,
       devMode: false,
+      deviceClasses: { synced: true, served: true },
       nicList: createNicListStore(namespace),
     },
     stop.signal,

@@ -4,7 +4,7 @@
  * write objects of its own node, and only certain parts of them (sriov-operator.md M-18). The token of a pod contains
  * the name of the pod's node; the policies compare it with the name of the object.
  */
-import { annotations } from "@switchyard/api";
+import { annotations, draDriverName } from "@switchyard/api";
 import { clusterScoped, type Component, type ComponentInput } from "../component.ts";
 import type { Manifest, NamedExpression, RequestRule, RoleBinding } from "../objects/kube-objects.ts";
 import { policyForUsers, sameEntriesExcept, sameFields } from "./policy-for-users.ts";
@@ -15,6 +15,7 @@ const component = "node-identity";
 const nodeServiceAccounts: readonly string[] = [
   "sriov-network-config-daemon",
   "sriov-device-plugin",
+  "sriov-dra-driver",
   "afxdp-device-plugin",
   "afxdp-plugins",
 ];
@@ -66,7 +67,7 @@ export const nodeIdentity: Component = {
   name: component,
   isWanted: () => true,
   needs: [],
-  render: (input) => ownObjects.flatMap((own) => limitsOf(own, input)),
+  render: (input) => [...ownObjects.flatMap((own) => limitsOf(own, input)), ...limitsOfSlices(input)],
 };
 
 /**
@@ -111,10 +112,45 @@ function limitsOf(own: OwnObjects, { settings }: ComponentInput): readonly Manif
   });
 }
 
+/** ResourceSlices have any name; whose they are is in their spec, which the API server lets nobody change. */
+function limitsOfSlices({ settings }: ComponentInput): readonly Manifest[] {
+  const [driver, name] = [JSON.stringify(draDriverName), "switchyard-own-resource-slices"];
+  return policyForUsers({
+    metadata: clusterScoped(component, name),
+    users: nodeServiceAccounts.map((account) => `system:serviceaccount:${settings.namespace}:${account}`),
+    condition: "a-process-of-a-node",
+    rules: [
+      {
+        apiGroups: ["resource.k8s.io"],
+        apiVersions: ["*"],
+        resources: ["resourceslices"],
+        scope: "Cluster",
+        operations: ["CREATE", "UPDATE", "DELETE"],
+      },
+    ],
+    variables: [nodeVariable, { name: "slice", expression: 'request.operation == "DELETE" ? oldObject : object' }],
+    validations: [
+      {
+        expression: 'variables.node != "" && variables.slice.spec.?nodeName.orValue("") == variables.node',
+        messageExpression: 'request.userInfo.username + " may only write ResourceSlices of its node " + variables.node',
+      },
+      {
+        expression: `variables.slice.spec.driver == ${driver}`,
+        messageExpression: `request.userInfo.username + " may only write ResourceSlices of the driver " + ${driver}`,
+      },
+    ],
+  });
+}
+
+const nodeVariable: NamedExpression = {
+  name: "node",
+  expression: `request.userInfo.?extra[?"${nodeClaim}"][?0].orValue("")`,
+};
+
 function variablesOf({ mutableAnnotations }: OwnObjects): readonly NamedExpression[] {
   const isMutable = `key in ${JSON.stringify(mutableAnnotations)}`;
   return [
-    { name: "node", expression: `request.userInfo.?extra[?"${nodeClaim}"][?0].orValue("")` },
+    nodeVariable,
     { name: "before", expression: "oldObject.metadata.?annotations.orValue({})" },
     { name: "after", expression: "object.metadata.?annotations.orValue({})" },
     {

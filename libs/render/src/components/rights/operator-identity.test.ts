@@ -60,14 +60,14 @@ describe("operatorIdentity", () => {
     },
   );
 
-  it("grants create without a name only for its own kinds, those of bpfman, Leases, Secrets, events, evictions and reviews", () => {
+  it("grants create without a name only for its own kinds, those of bpfman, of ResourceClaims, Leases, Secrets, events, evictions and reviews", () => {
     const unnamed = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")].filter(
       ({ verbs, resourceNames = [] }) => verbs.includes("create") && resourceNames.length === 0,
     );
     expect(unnamed.flatMap(({ resources }) => resources).sort()).toEqual([
-      ...["afxdpnetworknodestates", "clusterbpfapplications"],
-      ...["events", "events", "leases", "machineconfigs", "network-attachment-definitions", "pods/eviction", "secrets"],
-      ...["sriovnetworknodestates", "subjectaccessreviews", "tokenreviews", "xdpprograms"],
+      ...["afxdpnetworknodestates", "clusterbpfapplications", "deviceclasses"],
+      ...["events", "events", "leases", "machineconfigs", "network-attachment-definitions", "pods/eviction"],
+      ...["resourceslices", "secrets", "sriovnetworknodestates", "subjectaccessreviews", "tokenreviews", "xdpprograms"],
     ]);
   });
 

@@ -56,6 +56,7 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
     },
     {
       ...settings,
+      usesClaims: true,
       images: Object.fromEntries(Object.keys(componentImageVariables).map((image) => [image, image])),
       metricsExporter: {
         ...settings.metricsExporter,

@@ -163,6 +163,12 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
       resources: ["resourceslices"],
       verbs: ["list"],
     },
+    {
+      why: "keeps a DeviceClass for each resource",
+      group: "resource.k8s.io",
+      resources: ["deviceclasses"],
+      verbs: manage,
+    },
     { why: "waits for the namespaces of networks", group: "", resources: ["namespaces"], verbs: read },
     {
       why: "sees whether policies are lost with their kind, before it resets nodes",

@@ -63,7 +63,8 @@ export function objectsOf(
     ...spec,
     featureGates: { ...everyComponent.featureGates, ...spec.featureGates },
   });
-  const { components } = renderComponents({ sriov: config, afxdp }, settingsWith(overrides));
+  const settings = settingsWith({ usesClaims: name === "dra-driver", ...overrides });
+  const { components } = renderComponents({ sriov: config, afxdp }, settings);
   return components.find((component) => component.name === name)?.objects ?? [];
 }
 

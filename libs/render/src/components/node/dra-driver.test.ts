@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { componentInventory } from "../component-inventory.ts";
+import { renderComponents } from "../render-components.ts";
+import { configWith, containerOf, envOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
+
+const name = "dra-driver";
+
+describe("the driver of ResourceClaims", () => {
+  it("is deployed while a node uses claims, and with its image only", () => {
+    const stateWith = (...settings: Parameters<typeof settingsWith>) =>
+      renderComponents({ sriov: configWith() }, settingsWith(...settings)).components.find((one) => one.name === name)
+        ?.state;
+    const { draDriver: _, ...images } = settingsWith().images;
+    expect([stateWith(), stateWith({ usesClaims: true }), stateWith({ usesClaims: true, images })]).toEqual([
+      ...["disabled", "deployed", "failed"],
+    ]);
+  });
+
+  it("has the name that other operators give to their driver, and runs on the nodes with its label", () => {
+    const sets = objectsOf(name).filter(({ kind }) => kind === "DaemonSet");
+    expect(sets.map(({ metadata }) => metadata.name)).toEqual(["sriov-dra-driver"]);
+    const { nodeSelector } = podOf(name, { configDaemonNodeSelector: { sriov: "yes" } }).spec;
+    expect(nodeSelector).toEqual({ sriov: "yes", "switchyard.io/dra-driver": "Enabled" });
+  });
+
+  it("gets the prefix of resources, and another directory of the kubelet", () => {
+    const env = envOf(containerOf(podOf(name, {}, { kubeletDirectory: "/data/kubelet" }), "sriov-dra-driver"));
+    expect(env).toEqual({
+      NODE_NAME: "spec.nodeName",
+      NAMESPACE: "metadata.namespace",
+      HOST_ROOT: "/host",
+      KUBELET_DIRECTORY: "/data/kubelet",
+      RESOURCE_PREFIX: "openshift.io",
+      HEALTH_ADDRESS: "127.0.0.1:29122",
+    });
+    expect(Object.keys(envOf(containerOf(podOf(name), "sriov-dra-driver")))).not.toContain("KUBELET_DIRECTORY");
+  });
+
+  it("has all its objects in the inventory", () => {
+    const inventory = componentInventory(settingsWith()).filter(({ component }) => component === name);
+    expect(inventory.map(({ type }) => type.kind).sort()).toEqual(
+      objectsOf(name)
+        .map(({ kind }) => kind)
+        .sort(),
+    );
+  });
+
+  it("is not wanted by the feature gate in a cluster without ResourceClaims, which is reported", () => {
+    const config = configWith({ featureGates: { dynamicResourceAllocation: true } });
+    const field = "spec.featureGates.dynamicResourceAllocation";
+    expect(renderComponents({ sriov: config }, settingsWith({ lacksClaims: true })).problems).toMatchObject([
+      { field },
+    ]);
+    expect(renderComponents({ sriov: config }, settingsWith({ usesClaims: true })).problems).toEqual([]);
+  });
+});
