@@ -6,6 +6,7 @@ const folders = [
   "vm",
   "faults",
   "fidelity",
+  "dra",
   "quirks",
   "eve-bridge",
   "afxdp",
