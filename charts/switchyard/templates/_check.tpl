@@ -6,13 +6,13 @@ switchyard.check fails with a sentence if values contradict each other or the cl
 {{- define "switchyard.check" -}}
 {{- $certificates := .Values.operator.admissionControllers.certificates }}
 {{- $usesCertificates := .Values.operator.admissionControllers.enabled }}
-{{- range $name := list "operator" "sriovConfigDaemon" "webhook" }}
+{{- range $name := list "operator" "sriovConfigDaemon" "webhook" "sriovDraDriver" }}
   {{- $reference := include "switchyard.image" (dict "root" $ "name" $name) }}
   {{- $program := regexReplaceAll "[:@].*$" (splitList "/" $reference | last) "" }}
   {{- if not $reference }}
     {{- fail (printf "images.%s is empty. Remove it to use the default image." $name) }}
   {{- end }}
-  {{- if and (not $.Values.allowUpstreamImageNames) (regexMatch "(^|-)sriov-network-(rhel[0-9]+-)?(operator|config-daemon|webhook)" $program) }}
+  {{- if and (not $.Values.allowUpstreamImageNames) (regexMatch "(^|-)(sriov-network-(rhel[0-9]+-)?(operator|config-daemon|webhook)|dra-driver-sriov)" $program) }}
     {{- fail (printf "images.%s is %q, an image of the Go SR-IOV network operator. This chart cannot run its programs. Remove the value to use Switchyard's image, or set it to your mirror of Switchyard's image. If you upgrade with --reuse-values, use --reset-then-reuse-values instead, because --reuse-values keeps the defaults of the previous chart. If it is a mirror of Switchyard's image under this name, set allowUpstreamImageNames to true." $name $reference) }}
   {{- end }}
 {{- end }}

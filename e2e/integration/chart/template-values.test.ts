@@ -115,6 +115,7 @@ describe("images", () => {
     ["sriovConfigDaemon", "quay.io/openshift/origin-sriov-network-config-daemon:4.20"],
     ["webhook", "mirror.example.com/sriov-network-operator-webhook:v1"],
     ["webhook", "quay.io/openshift/origin-sriov-network-webhook"],
+    ["sriovDraDriver", "ghcr.io/k8snetworkplumbingwg/dra-driver-sriov:v0.3.0"],
   ])("of upstream are refused: %s %s", async (name, reference) => {
     const said = await chart.refusal({ images: { [name]: reference } });
     expect(said).toContain(`images.${name} is "${reference}`);

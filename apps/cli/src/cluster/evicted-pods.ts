@@ -80,7 +80,9 @@ function deviceDrains(
     const { holders, unknown } = holdersOf(status, vfs);
     const pods = byNode.get(node) ?? [];
     const pfs = toPfAddresses(statusPfs(status)).filter(({ pf }) => vfs.has(pf));
-    if (unknown !== undefined || hasOtherUsers({ node, pods, slices: published, pfs })) return undefined;
+    const hasOwnDriver = (status.publishedVfs ?? 0) > 0;
+    const others = { node, pods, slices: published, pfs, hasOwnDriver };
+    if (unknown !== undefined || hasOtherUsers(others)) return undefined;
     const { leaving, staying } = selectHolderPods(pods, holders);
     return {
       drainedVfs: formatVfSet(vfs),

@@ -41,7 +41,12 @@ const leases: ResourceType = {
 };
 const { ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding } = componentKinds;
 const { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } = componentKinds;
-const limits = ["switchyard-own-node", "switchyard-own-node-state", "switchyard-own-afxdp-node-state"];
+const limits = [
+  "switchyard-own-node",
+  "switchyard-own-node-state",
+  "switchyard-own-afxdp-node-state",
+  "switchyard-own-resource-slices",
+];
 const daemon = "sriov-network-config-daemon";
 
 const ownRole = "the Go operator has ClusterRoles for it";

@@ -26,6 +26,9 @@ export async function findObstacles(
   for (const address of addresses) {
     const [holder] = holdersOf(found.value, address);
     if (holder !== undefined) obstacles.set(address, describeHolder(address, holder));
+    else if (found.value.offered.has(address)) {
+      obstacles.set(address, `a device plugin offers VF ${address} to pods, so the claim of the VF is too late`);
+    }
   }
   if (state === undefined) return obstacles;
   const unready = unreadyVfs(state);

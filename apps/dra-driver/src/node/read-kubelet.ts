@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** kubeletReader asks the kubelet of the node which pods have which devices, and which devices plugins offer. */
 import { err, ok, type Result } from "@switchyard/api";
-import { createPodResources, isNewKubelet, kubeletError, readDeviceHolders } from "@switchyard/kubelet";
+import { createHoldersReader, createPodResources, kubeletError } from "@switchyard/kubelet";
 import type { KubeletDevices } from "../slices/withheld-from-claims.ts";
 
 export interface KubeletReader {
@@ -14,13 +14,14 @@ export interface KubeletReader {
 /** `path` is that of the socket in the kubelet's directory pod-resources. */
 export function kubeletReader(path: string): KubeletReader {
   const podResources = createPodResources({ path });
+  const reader = createHoldersReader({ podResources });
 
-  async function readNow(signal: AbortSignal): Promise<Result<KubeletDevices, string>> {
+  async function readFrom(signal: AbortSignal) {
     try {
       // In this order: a device that the kubelet allocates in between is in the list of the pods.
       const { devices } = await podResources.listOffered(signal, { isFresh: true });
-      const holders = await readDeviceHolders(podResources, signal, { isFresh: true });
-      return ok({ holders, offered: new Set(devices.flatMap(({ ids }) => ids)) });
+      const { byId, isNewKubelet } = await reader.read(signal, { isFresh: true });
+      return ok({ holders: byId, offered: new Set(devices.flatMap(({ ids }) => ids)), isNewKubelet });
     } catch (error) {
       if (signal.aborted) throw error;
       return err(kubeletError(error));
@@ -28,11 +29,12 @@ export function kubeletReader(path: string): KubeletReader {
   }
 
   return {
-    readNow,
+    readNow: readFrom,
     async read(signal) {
-      const found = await readNow(signal);
-      if (!found.ok || !(await isNewKubelet(path))) return found;
-      return err("the kubelet has just started, and may not know all pods yet");
+      const found = await readFrom(signal);
+      return found.ok && found.value.isNewKubelet
+        ? err("the kubelet has just started, and may not know all pods yet")
+        : found;
     },
   };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Drains of single VFs: which pods leave, and when such a drain becomes one of the node. */
 import { describe, expect, it } from "@jest/globals";
-import { annotations, sriovNetworkNodeStates } from "@switchyard/api";
+import { annotations, draDriverName, sriovNetworkNodeStates } from "@switchyard/api";
 import { createDrainCluster, pod, type DrainCluster } from "./testing/drain-cluster.ts";
 
 const both = "0000:3b:00.0,0000:3b:00.1#0-1";
@@ -54,6 +54,20 @@ describe("a drain of the VFs of one PF", () => {
     cluster.requestDrain("a", "Idle");
     await cluster.settle();
     expect([cluster.answerOf("a"), podNames(cluster), cluster.specOf("a")]).toEqual(["Idle", "y0 y1 y2 plain", {}]);
+  });
+
+  it("stays one on a node whose VFs Switchyard's driver publishes, because it gives no pod a VF that changes", async () => {
+    const cluster = await nodeWithPods();
+    const devices = [{ name: "0000-3b-02-1", attributes: { pciAddress: { string: "0000:3b:02.1" } } }];
+    cluster.slices.push({
+      kind: "ResourceSlice",
+      metadata: { name: "s" },
+      spec: { driver: draDriverName, nodeName: "a", pool: { name: "a" }, devices },
+    });
+    cluster.requestDeviceDrain("a", holders);
+    cluster.reportHolders("a", holders, { publishedVfs: 8 });
+    await cluster.settle();
+    expect([cluster.answerOf("a"), podNames(cluster), cluster.specOf("a")]).toEqual(["Draining", "y0 y1 y2 plain", {}]);
   });
 
   it("is about all PFs and VFs that it names", async () => {

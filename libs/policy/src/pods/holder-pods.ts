@@ -4,7 +4,7 @@
  * predictions of the command line use the same functions. All are pure, but for `found` of selectHolderPods().
  * Usage: `const { holders } = holdersOf(status, vfs); const { leaving } = selectHolderPods(pods, holders);`
  */
-import { defined } from "@switchyard/api";
+import { defined, draDriverName } from "@switchyard/api";
 import { hasVf, type VfSet } from "../vfs/vf-set.ts";
 import { holderOf, type HeldVfs } from "../vfs/vf-holder.ts";
 import type { DeviceSlice } from "./allocated-devices.ts";
@@ -98,16 +98,19 @@ export interface OtherUsers {
   readonly slices: readonly DeviceSlice[];
   /** The PFs whose VFs change. */
   readonly pfs: readonly PfAddresses[];
+  /** Whether the driver of ResourceClaims on the node is Switchyard's, which gives no pod a VF that changes. */
+  readonly hasOwnDriver: boolean;
 }
 
 /**
  * Reports whether the VFs may have, or get, pods that the node state does not show. It does not say which AF_XDP devices a pod has. A
  * driver that publishes VFs of the PFs may give them to pods during the drain.
  */
-export function hasOtherUsers({ node, pods, slices, pfs }: OtherUsers): boolean {
+export function hasOtherUsers({ node, pods, slices, pfs, hasOwnDriver }: OtherUsers): boolean {
+  const isOther = ({ driver }: DeviceSlice) => !hasOwnDriver || driver !== draDriverName;
   return (
     pods.some(({ hasAfxdpDevices, isFinished }) => hasAfxdpDevices && !isFinished) ||
-    slices.some((slice) => slice.node === node && publishesNics(slice, () => pfs))
+    slices.some((slice) => slice.node === node && isOther(slice) && publishesNics(slice, () => pfs))
   );
 }
 

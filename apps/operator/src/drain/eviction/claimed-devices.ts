@@ -55,7 +55,8 @@ export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps):
       const reader = readerOf(node, signal);
       await readSlicesOfNode(reader, node);
       const own = pfsOf(node).filter(({ pf }) => pfs.includes(pf));
-      return hasOtherUsers({ node, pods, slices: slicesIn(reader.reads), pfs: own });
+      const hasOwnDriver = states.get(node)?.offers.hasPublishedVfs === true;
+      return hasOtherUsers({ node, pods, slices: slicesIn(reader.reads), pfs: own, hasOwnDriver });
     },
 
     async resolve(node, pods, signal) {

@@ -72,6 +72,8 @@ export type DrainCluster = ReturnType<typeof createDrainCluster>;
 
 /** What a daemon reports about the pods that have VFs. */
 export interface ReportOptions {
+  /** status.publishedVfs */
+  readonly publishedVfs?: number;
   readonly since?: string;
   readonly isKnown?: boolean;
   /** By the index of the VF. */
@@ -287,7 +289,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     },
     /** Writes a report of the daemon about the PFs 0000:3b:00.0 and 0000:3b:00.1 with four VFs each. */
     reportHolders(name: string, holders: Readonly<Record<number, string>>, options: ReportOptions = {}) {
-      const { since = "2026-11-20T11:00:00Z", isKnown = true, uids = {} } = options;
+      const { since = "2026-11-20T11:00:00Z", isKnown = true, uids = {}, publishedVfs = 0 } = options;
       const vf = (vfID: number, index: number) => {
         const pod = holders[index];
         const vf = { vfID, pciAddress: `0000:3b:0${2 + (index >> 2)}.${vfID}`, name: `v${index}` };
@@ -299,7 +301,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       const pf = (at: number) =>
         nic({ pciAddress: `0000:3b:00.${at}`, numVfs: 4, Vfs: [0, 1, 2, 3].map((id) => vf(id, 4 * at + id)) });
       const known = isKnown ? { known: true } : { known: false, message: "the kubelet does not answer" };
-      const status = { interfaces: [pf(0), pf(1)], holders: known };
+      const status = { interfaces: [pf(0), pf(1)], holders: known, publishedVfs };
       api.put({ kind: "SriovNetworkNodeState", metadata: { name, namespace }, status });
     },
     annotate(type: ResourceType, name: string, notes: Readonly<Record<string, string>>) {
