@@ -121,6 +121,7 @@ const advice: AllAdvice = {
     NotRegistered: asWarning(devicePluginLog),
     VfsMissing: asError(daemonLog),
     VfsHeld: asInfo(devicePluginLog),
+    OfferedToClaims: undefined, // as the pool or the gate asks for it
     NotPossible: asError(object),
     NotApplied: asError(devicePluginLog),
   },

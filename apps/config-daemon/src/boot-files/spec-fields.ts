@@ -96,6 +96,7 @@ const bridges = { ovs: [ovs], linux: [linux] } as const satisfies ShapeOf<Bridge
 const system = { rdmaMode: "text", openVSwitchDisabled: "flag" } as const satisfies ShapeOf<SystemSettings>;
 const specShape = {
   interfaces: [pf],
+  allocation: "text",
   unselected: "texts",
   bridges,
   system,
