@@ -25,8 +25,8 @@ export interface PodName {
 /** What the kubelet knows about the devices of pods. */
 export interface KnownHolders {
   readonly byId: HoldersById;
-  /** All pods that the kubelet lists, with devices or without, by podKey(). */
-  readonly pods: ReadonlySet<string>;
+  /** Reports whether the kubelet lists the pod, with devices or without. */
+  readonly isListed: (pod: PodName) => boolean;
   /** Differs between two kubelets of a node, one of which has started after the other. */
   readonly kubelet: string;
   /** Whether a device without a pod can be that of a pod nevertheless (mayLackPods()). */
@@ -50,9 +50,10 @@ export function createHoldersReader(options: HoldersReaderOptions): HoldersReade
     async read(signal, readOptions) {
       const list = await podResources.listPods(signal, readOptions);
       const byId = holdersIn(list.pods);
+      const pods = new Set(list.pods.map(podKey));
       return {
         byId: podUids === undefined ? byId : await podUids.addTo(byId),
-        pods: new Set(list.pods.map(podKey)),
+        isListed: (pod) => pods.has(podKey(pod)),
         kubelet: String(list.kubeletStartedMs),
         isNewKubelet: mayLackPods(list, { ownPod, nowMs: nowMs?.() ?? Date.now() }),
       };
@@ -74,6 +75,6 @@ export function mayLackPods(
 }
 
 /** Identifies a pod among the pods of a node at one moment. */
-export function podKey({ namespace, name }: PodName): string {
+function podKey({ namespace, name }: PodName): string {
   return `${namespace}/${name}`;
 }

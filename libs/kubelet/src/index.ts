@@ -43,7 +43,6 @@ export {
 export {
   createHoldersReader,
   mayLackPods,
-  podKey,
   type HoldersReader,
   type HoldersReaderOptions,
   type KnownHolders,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the daemon asks the kubelet of its node, and what it answers. open-kubelet.ts asks it. */
 import type { Result } from "@switchyard/api";
-import type { DeviceHolder } from "@switchyard/kubelet";
+import type { DeviceHolder, PodName } from "@switchyard/kubelet";
 
 /** Why holders are not known while `isNewKubelet`. */
 export const newKubelet = "the kubelet has just started, and may not know all pods yet";
@@ -31,8 +31,8 @@ export interface HoldersAnswer {
   readonly byId: ReadonlyMap<string, readonly DeviceHolder[]>;
   /** Whether the kubelet started so recently that it may not know all pods yet. */
   readonly isNewKubelet: boolean;
-  /** All pods of the node by podKey(); absent where no kubelet says it. */
-  readonly pods?: ReadonlySet<string>;
+  /** Reports whether the pod is one of the node; absent where no kubelet says it. */
+  readonly isListed?: (pod: PodName) => boolean;
   /** Differs between two kubelets of a node, one of which has started after the other; absent without a kubelet. */
   readonly kubelet?: string;
 }

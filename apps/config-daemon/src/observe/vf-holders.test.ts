@@ -159,8 +159,10 @@ describe("createVfHolders", () => {
           const holder = { namespace: "apps", name, via: "device-plugin", resource: "openshift.io/lab" } as const;
           return [ids[nth] ?? "", [holder]] as const;
         });
-        const { kubelet: started } = answer;
-        const value = { byId: new Map(byId), isNewKubelet: false, kubelet: started, pods: new Set(answer.pods) };
+        const { kubelet: started, pods } = answer;
+        const isListed = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+          pods.includes(`${namespace}/${name}`);
+        const value = { byId: new Map(byId), isNewKubelet: false, kubelet: started, isListed };
         return Promise.resolve({ ok: true, value });
       },
       now: () => new Date("2026-11-28T10:00:00Z"),

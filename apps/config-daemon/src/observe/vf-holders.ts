@@ -17,7 +17,7 @@ import {
   type VfStatus,
 } from "@switchyard/api";
 import { sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
-import { podKey, type DeviceHolder } from "@switchyard/kubelet";
+import type { DeviceHolder } from "@switchyard/kubelet";
 import { isDeepStrictEqual } from "node:util";
 import { newKubelet, type HoldersAnswer, type ReadHolders } from "../kubelet/kubelet.ts";
 
@@ -167,11 +167,11 @@ function unknownBecause(
 
 /** Returns those of the holders whose pods the kubelet lists without their VFs. */
 function forgottenBy(
-  { byId, pods = new Set() }: HoldersAnswer,
+  { byId, isListed = () => false }: HoldersAnswer,
   holders: ReadonlyMap<string, VfHolder | undefined>,
 ): ReadonlyMap<string, VfHolder> {
   const kept = [...holders].flatMap(([address, holder]) =>
-    holder !== undefined && !byId.has(address) && pods.has(podKey(holder)) ? [[address, holder] as const] : [],
+    holder !== undefined && !byId.has(address) && isListed(holder) ? [[address, holder] as const] : [],
   );
   return new Map(kept);
 }
