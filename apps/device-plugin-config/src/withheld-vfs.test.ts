@@ -290,10 +290,21 @@ describe("VFs that the plugin offers while a pod has them by a second device plu
       expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf3] });
       expect(sidecar.condition?.message).toContain("until pods that have it end: default/other (intel.com/nic)");
       kubelet.pods = [];
-      await sidecar.run(); // the node state may be late
+      expect(await sidecar.run()).toBe(10_000);
+      expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf3] });
+      sidecar.state = lab;
+      await sidecar.run();
       expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
     },
   );
+
+  it("stay withheld after a change of the name if the kubelet has lost its checkpoint", async () => {
+    const sidecar = process();
+    for (let nth = 1; nth <= 2; nth++) await sidecar.run();
+    sidecar.state = { ...lab2, ...(shown.status && { status: shown.status }) };
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf1, vf3] });
+  });
 });
 
 describe("a kubelet that has just started", () => {

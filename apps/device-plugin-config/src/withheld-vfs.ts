@@ -110,9 +110,7 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
       const holder = reported.get(vf.address);
       return holder === undefined || holder.resource === fullName(vf) ? [] : [holder];
     };
-    const toCheck = wanted.filter(
-      (vf) => !isOffered(vf) || recent.has(keyOf(vf)) || reportedElsewhere(vf).length > 0,
-    );
+    const toCheck = wanted.filter((vf) => !isOffered(vf) || recent.has(keyOf(vf)) || reportedElsewhere(vf).length > 0);
     if (toCheck.length === 0) return { withheld, afterMs: undefined };
 
     const answer = await readHolders(signal);
@@ -124,7 +122,8 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
       const known = answer.ok ? (answer.value.byId.get(vf.address) ?? []) : [];
       const isUnknown = unknown !== undefined && known.length === 0;
       const elsewhere = known.filter(({ resource }) => resource !== fullName(vf));
-      const holders = isUnknown ? reportedElsewhere(vf) : elsewhere;
+      // What the node state shows counts, too: a kubelet that has lost its checkpoint lists pods without their devices.
+      const holders = elsewhere.length > 0 ? elsewhere : reportedElsewhere(vf);
       if (holders.length > 0) withheld.set(vf.address, { holders });
       else if (isUnknown && decide(vf, "unknown") !== undefined) withheld.set(vf.address, { error: unknown });
     }
@@ -138,7 +137,7 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
   }
 
   /** The plugin only withdraws: of what it offers, the VFs stay whose pods still run. */
-  async function checkOld(config: DevicePluginConfig, { allocation }: NodeOffer, signal: AbortSignal) {
+  async function checkOld(config: DevicePluginConfig, { allocation, reported }: NodeOffer, signal: AbortSignal) {
     const before = await offered();
     const wanted = vfsOf(config);
     const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
@@ -146,7 +145,9 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
     const holderOf = (vf: OfferedVf): ObservedOffer["holder"] => {
       if (answer?.ok !== true) return "unknown";
       const holders = answer.value.byId.get(vf.address) ?? [];
-      if (holders.some(({ resource }) => resource === fullName(vf))) return "own";
+      const shown = reported.get(vf.address);
+      if ([...holders, ...(shown === undefined ? [] : [shown])].some(({ resource }) => resource === fullName(vf)))
+        return "own";
       if (holders.length > 0) return "other";
       return answer.value.isNewKubelet ? "unknown" : "free";
     };
