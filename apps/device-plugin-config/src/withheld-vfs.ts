@@ -6,8 +6,8 @@
  * split of a PF moves a VF to another resource. Then the kubelet would give the VF of a running pod to a second one.
  *
  * The kubelet is asked only about VFs that the plugin does not offer under this resource already, and about those that the node state
- * shows with a pod of another resource, which a second device plugin or a driver has given to it. So on most nodes it is never asked, and
- * gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.
+ * shows with a pod of another resource. A second device plugin or a driver has given them to it. So on most nodes the kubelet is never
+ * asked, and gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.
  */
 import type { Result } from "@switchyard/api";
 import type { DeviceHolder, PodName } from "@switchyard/kubelet";

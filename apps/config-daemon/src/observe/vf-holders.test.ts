@@ -168,8 +168,11 @@ describe("createVfHolders", () => {
       now: () => new Date("2026-11-28T10:00:00Z"),
       signal: never,
     });
-    let last: Partial<HeldInterfaces> = {};
-    const lookAgain = async () => holdersIn((last = await holders.addTo(found, last, never)) as HeldInterfaces);
+    let last: HeldInterfaces = { interfaces: [], holders: undefined };
+    const lookAgain = async () => {
+      last = await holders.addTo(found, last, never);
+      return holdersIn(last);
+    };
     await lookAgain();
     // A pod that ends while the kubelet runs loses its VF, also if the kubelet still lists it.
     answer.held = ["web-0"];

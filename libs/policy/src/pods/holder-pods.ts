@@ -57,7 +57,7 @@ export interface HolderSelection extends PodSelection {
 }
 
 /**
- * The uids of the pods that were found so far, by holder, for holders without a uid: a new pod of the same name, as StatefulSets create
+ * The uids of the pods that were found so far, by holder, for holders without a uid. A new pod of the same name, as StatefulSets create
  * them, is not the one that has the VF.
  */
 export type FoundHolders = Map<string, string>;
