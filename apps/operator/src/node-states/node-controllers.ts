@@ -77,8 +77,10 @@ function nodeStateController(
         census: (except) =>
           countLosses({
             except,
-            configured: states.list().flatMap(({ name, spec }) => {
-              return sriovGrants(spec).devices.length === 0 ? [] : [name];
+            configured: states.list().flatMap(({ name, spec, interfaces }) => {
+              const isConfigured =
+                sriovGrants(spec).devices.length > 0 || interfaces.some(({ owned }) => owned === true);
+              return isConfigured ? [name] : [];
             }),
             selectors: policies.list().map(({ spec }) => spec.nodeSelector),
             node: (name) => nodes.get(name),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { afxdpNetworkNodePolicies, sriovNetworkNodePolicies, type AfxdpMode } from "@switchyard/api";
 import { KubeError, type TransportRequest } from "@switchyard/kube";
-import { afxdpGrants, createResetHold, sriovGrants, wereLostTogether } from "./reset-hold.ts";
+import { afxdpGrants, createResetHold, losesAll, sriovGrants, wereLostTogether } from "./reset-hold.ts";
 
 const never = new AbortController().signal;
 const noon = Date.parse("2026-11-20T12:00:00Z");
@@ -122,6 +122,22 @@ describe("createResetHold", () => {
     expect(await late).toMatchObject({ reason: "DefinitionTerminating" });
     given.definition = { creationTimestamp: "2026-11-20T12:00:00Z" };
     expect(await find(old)).toMatchObject({ reason: "RestorePending" });
+  });
+});
+
+describe("losesAll", () => {
+  const pf = { pciAddress: "0000:3b:00.0", numVfs: 4 };
+  const [some, nothing] = [sriovGrants({ interfaces: [pf] }), sriovGrants({})];
+  const resets = sriovGrants({ unselected: [pf.pciAddress] });
+  it.each([
+    { before: undefined, after: nothing, is: false },
+    { before: some, after: some, is: false },
+    { before: some, after: nothing, is: true },
+    { before: nothing, after: nothing, is: false },
+    { before: nothing, after: resets, is: true }, // configured in an earlier life of the node state
+    { before: resets, after: resets, is: false },
+  ])("is $is from $before to $after", ({ before, after, is }) => {
+    expect(losesAll(before, after)).toBe(is);
   });
 });
 

@@ -89,9 +89,13 @@ export function wereLostTogether(
     : undefined;
 }
 
-/** Reports whether a node that has what `before` gives has nothing of it by `after`. */
+/**
+ * Reports whether a node that has what `before` gives has nothing by `after`. That includes devices that were configured in an earlier
+ * life of the node state: after a restore, the configuration can exist before the policies do.
+ */
 export function losesAll(before: NodeGrants | undefined, after: NodeGrants): boolean {
-  return before !== undefined && before.devices.length > 0 && after.devices.length === 0;
+  if (before === undefined || after.devices.length > 0) return false;
+  return before.devices.length > 0 || after.unselected.some((id) => !before.unselected.includes(id));
 }
 
 /**
