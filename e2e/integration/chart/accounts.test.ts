@@ -36,7 +36,7 @@ function operatorObjects(): readonly object[] {
   const afxdp = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata } as const;
   const sriov = { ...everyComponent, metadata };
   const rendered = [
-    renderComponents({ sriov, afxdp }, componentSettings),
+    renderComponents({ sriov, afxdp }, { ...componentSettings, usesClaims: true }),
     renderComponents({ sriov, afxdp: { ...afxdp, spec: { provider: "upstream" } } }, componentSettings),
   ];
   expect(rendered[1]?.components.map(({ name }) => name)).toContain(afxdpComponents.upstream);

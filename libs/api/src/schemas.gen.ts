@@ -2245,7 +2245,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "format": "int64"
           },
           "draNodeCount": {
-            "description": "Number of nodes of the pool whose VFs are offered to ResourceClaims; absent if there are none.",
+            "description": "Number of nodes of the pool that have moved to ResourceClaims; absent if it is 0.",
             "type": "integer",
             "minimum": 0
           },

@@ -101,7 +101,7 @@ export interface OvsHardwareOffloadConfig {
 /** Observed state of a SriovNetworkPoolConfig. */
 export interface SriovNetworkPoolConfigStatus extends ObjectStatus, NodeCounts {
   /**
-   * Number of nodes of the pool whose VFs are offered to ResourceClaims; absent if there are none.
+   * Number of nodes of the pool that have moved to ResourceClaims; absent if it is 0.
    * @asType integer
    * @minimum 0
    */
