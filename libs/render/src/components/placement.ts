@@ -31,8 +31,11 @@ export function placementProblems(
 
 /** Whether it is a DaemonSet whose nodes get its label only while they have VFs. */
 export function runsOnlyWithVfs(manifest: Manifest): boolean {
-  return isDaemonSet(manifest) && ownLabels.devicePlugin in manifest.spec.template.spec.nodeSelector;
+  return isDaemonSet(manifest) && labelsOfVfs.some((label) => label in manifest.spec.template.spec.nodeSelector);
 }
+
+/** Labels that the operator sets while a node has VFs. */
+const labelsOfVfs: readonly string[] = [ownLabels.devicePlugin, ownLabels.draDriver];
 
 function isDaemonSet(manifest: Manifest): manifest is DaemonSet {
   return manifest.kind === "DaemonSet" && "spec" in manifest;
@@ -61,9 +64,9 @@ function isSelected(node: Node, { nodeSelector, affinity }: Placement): boolean 
   return terms?.some((term) => term.matchExpressions.every(({ key }) => Object.hasOwn(labels, key))) ?? true;
 }
 
-/** The operator sets this label while a node has VFs. Without it, nothing is wrong. */
+/** Without the labels that the operator sets while a node has VFs, nothing is wrong. */
 function withoutOwnLabel(selector: Labels = {}): Labels {
-  return Object.fromEntries(Object.entries(selector).filter(([key]) => key !== ownLabels.devicePlugin));
+  return Object.fromEntries(Object.entries(selector).filter(([key]) => !labelsOfVfs.includes(key)));
 }
 
 /**

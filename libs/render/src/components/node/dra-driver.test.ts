@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { componentInventory } from "../component-inventory.ts";
+import { placementProblems, runsOnlyWithVfs } from "../placement.ts";
 import { renderComponents } from "../render-components.ts";
 import { configWith, containerOf, envOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
 
@@ -22,6 +23,14 @@ describe("the driver of ResourceClaims", () => {
     expect(sets.map(({ metadata }) => metadata.name)).toEqual(["sriov-dra-driver"]);
     const { nodeSelector } = podOf(name, { configDaemonNodeSelector: { sriov: "yes" } }).spec;
     expect(nodeSelector).toEqual({ sriov: "yes", "switchyard.io/dra-driver": "Enabled" });
+  });
+
+  it("can run on no node before the first one moves, and nothing is wrong", () => {
+    const worker = { name: "a", labels: { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" } };
+    const { components } = renderComponents({ sriov: configWith() }, settingsWith({ usesClaims: true }));
+    const driver = components.filter((one) => one.name === name);
+    expect(placementProblems(driver, [{ apiVersion: "v1", kind: "Node", metadata: worker }])).toEqual([]);
+    expect(objectsOf(name).filter(runsOnlyWithVfs)).toHaveLength(1);
   });
 
   it("gets the prefix of resources, and another directory of the kubelet", () => {
