@@ -51,6 +51,7 @@ function nodeWith(count: number) {
     allocated: new Set<string>(),
     health: [] as readonly DraDeviceHealth[],
     carrier: "1",
+    nowMs: 0,
   };
   const deps: NodeReconcilerDeps = {
     nodeName: "worker-1",
@@ -88,7 +89,7 @@ function nodeWith(count: number) {
       node.health = devices;
     },
     published: () => Promise.resolve(),
-    nowMs: () => 0,
+    nowMs: () => node.nowMs,
     log: silentLogger,
   };
   const reconcile = createNodeReconciler(deps);
@@ -154,10 +155,13 @@ describe("the slices of a node", () => {
     node.state = { ...state, spec };
     node.allocated = new Set([address(2)]);
     await node.pass();
+    expect(node.devices().map(({ taints }) => taints?.[0]?.value)).toEqual(["moving", "moving", "moving"]);
+    node.nowMs = 2_000; // the scheduler has seen that
+    await node.pass();
     expect(node.devices()).toEqual([
       expect.objectContaining({ taints: [expect.objectContaining({ value: "moving" })] }),
     ]);
-    expect(node.handedOver).toBe(1);
+    expect(node.handedOver).toBeGreaterThan(0);
     node.allocated = new Set();
     await node.pass();
     expect(node.slices).toEqual([]);

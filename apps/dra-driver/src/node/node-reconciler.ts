@@ -6,7 +6,7 @@
  * A node that moves between device plugin and claims follows decideOffer(): who may offer VFs is read from the API server first, then
  * what the device plugin offers, then who has VFs; the slices are written after that, and the right is passed on last.
  */
-import { draDriverName, type ResourceSlice, type SriovNetworkNodeState } from "@switchyard/api";
+import { draDriverName, ok, type ResourceSlice, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Boot, Host } from "@switchyard/host";
 import type { Reconcile, Writer } from "@switchyard/kube";
 import type { DraDeviceHealth } from "@switchyard/kubelet";
@@ -15,7 +15,7 @@ import { addressOfDevice, renderResourceSlices, type ClaimRecord, type WithheldF
 import type { Logger } from "@switchyard/service";
 import { createNodeHealth, deviceHealth, healthTimeoutSeconds, taintsOf } from "../health/node-health.ts";
 import { sliceChanges, type StoredSlice } from "../slices/slice-changes.ts";
-import { withheldFromClaims } from "../slices/withheld-from-claims.ts";
+import { withheldFromClaims, type KubeletDevices } from "../slices/withheld-from-claims.ts";
 import type { KubeletReader } from "./read-kubelet.ts";
 
 export interface NodeReconcilerDeps {
@@ -50,6 +50,9 @@ export interface NodeReconcilerDeps {
 /** The kubelet has no event when a pod ends. */
 const heldRetryMs = 10_000;
 
+/** Time for the scheduler to see the taints of VFs before they leave the slices: it may have allocated one meanwhile. */
+const leavingMs = 2_000;
+
 /** Three reports before the kubelet takes the devices for unknown. */
 const heartbeatMs = (healthTimeoutSeconds * 1_000) / 3;
 
@@ -57,6 +60,9 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
   const { nodeName, resourcePrefix, host, writer, log } = deps;
   const health = createNodeHealth({ host, nowMs: deps.nowMs });
   let nodeUid: string | undefined;
+  /** Since when VFs are withdrawn because the node returns to the device plugin. */
+  let leavingSinceMs: number | undefined;
+  const isEarly = (): boolean => leavingSinceMs !== undefined && deps.nowMs() - leavingSinceMs < leavingMs;
 
   interface View {
     readonly wanted: readonly ResourceSlice[];
@@ -69,24 +75,25 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
     allocation: NodeAllocation,
     signal: AbortSignal,
   ): Promise<View> {
-    const own = stored.filter(({ spec }) => spec.driver === draDriverName);
-    const published = addressesIn(own);
-    const kubelet = await deps.kubelet.read(signal);
+    const published = publishedIn(stored);
+    nodeUid ??= await deps.readNodeUid(signal);
+    const node = { nodeName, nodeUid, state, resources: { prefix: resourcePrefix } };
+    const candidates = addressesIn(renderResourceSlices({ ...node, withheld: new Map(), taints: new Map() }));
+    // VFs that are published already have no other holder: the device plugin does not begin to offer them.
+    const isSettled = mayBegin("dra", allocation) && [...candidates].every((address) => published.has(address));
+    const kubelet = isSettled ? nobody : await deps.kubelet.read(signal);
     const prepared = preparedIn(await deps.records());
     const isLeaving = !mayBegin("dra", allocation) && published.size > 0;
-    const claimed = isLeaving ? new Set([...prepared, ...(await deps.allocated(signal))]) : prepared;
+    leavingSinceMs = isLeaving ? (leavingSinceMs ?? deps.nowMs()) : undefined;
+    const kept = isEarly() ? published : new Set<string>();
+    const claimed = isLeaving ? new Set([...prepared, ...kept, ...(await deps.allocated(signal))]) : prepared;
     const withheld = withheldFromClaims({
       ...{ state, allocation, kubelet, published, claimed },
       bootId: await host.boot.readBootId(),
       others: othersIn(stored),
     });
     const judgement = await health.look(state, prepared);
-    nodeUid ??= await deps.readNodeUid(signal);
-    const wanted = renderResourceSlices({
-      ...{ nodeName, nodeUid, state, withheld },
-      resources: { prefix: resourcePrefix },
-      taints: taintsOf(judgement),
-    });
+    const wanted = renderResourceSlices({ ...node, withheld, taints: taintsOf(judgement) });
     deps.setHealth(deviceHealth(wanted, judgement, { state, nowSeconds: Math.floor(Date.now() / 1_000) }));
     return { wanted, withheld };
   }
@@ -97,12 +104,13 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
     if (state?.status?.interfaces === undefined || stored === undefined) return undefined; // an event follows
     let allocation = allocationOf(state);
     let view = await look(state, stored, allocation, signal);
-    let changes = sliceChanges(view.wanted, stored);
-    if (changes.apply.length > 0 || mayHandOver("dra", allocation)) {
+    const published = publishedIn(stored);
+    const isAdding = [...addressesIn(view.wanted)].some((address) => !published.has(address));
+    if (isAdding || mayHandOver("dra", allocation)) {
       allocation = await deps.readAllocation(signal);
       view = await look(state, stored, allocation, signal);
-      changes = sliceChanges(view.wanted, stored);
     }
+    const changes = sliceChanges(view.wanted, stored);
     for (const { apiVersion: _version, kind: _kind, ...slice } of changes.apply) await writer.apply(slice, signal);
     for (const slice of changes.remove) await writer.delete(slice, signal);
     if (changes.apply.length + changes.remove.length > 0) {
@@ -111,7 +119,8 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
     await deps.published(addressesIn(view.wanted).size, signal);
     if (mayHandOver("dra", allocation)) await deps.handOver(signal);
     const waits = [...view.withheld.values()].some(({ reason }) => pollsFor.has(reason));
-    return { afterMs: Math.min(heartbeatMs, health.nextMs() ?? Infinity, waits ? heldRetryMs : Infinity) };
+    const polls = [waits ? heldRetryMs : Infinity, isEarly() ? leavingMs : Infinity];
+    return { afterMs: Math.min(heartbeatMs, health.nextMs() ?? Infinity, ...polls) };
   };
 }
 
@@ -121,6 +130,14 @@ const pollsFor: ReadonlySet<WithheldFromClaims["reason"]> = new Set([
   "unknown-holder",
   "moving",
 ] as const);
+
+/** What the kubelet would say if no device plugin had VFs. */
+const nobody = ok<KubeletDevices>({ holders: new Map(), offered: new Set() });
+
+/** Returns the addresses of the VFs that this driver publishes. */
+function publishedIn(stored: readonly StoredSlice[]): ReadonlySet<string> {
+  return addressesIn(stored.filter(({ spec }) => spec.driver === draDriverName));
+}
 
 function addressesIn(slices: readonly ResourceSlice[]): ReadonlySet<string> {
   return new Set(slices.flatMap(({ spec }) => (spec.devices ?? []).flatMap(({ name }) => addressOfDevice(name) ?? [])));
