@@ -3,9 +3,13 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect, watchRefusals } from "@switchyard/kube";
 import { runService } from "@switchyard/service";
+import { collectAtQuarterOfLimit, releaseMemoryAfter } from "@switchyard/service/memory";
 import { join } from "node:path";
 import { draDriverFlags } from "./dra-driver-flags.ts";
 import { serveNode } from "./serve-node.ts";
+
+/** Time after the first pass in which the garbage of the start is made. */
+const startEndMs = 1_000;
 
 /** Runs until SIGTERM, and returns the exit code of the process. */
 export function runDraDriver(): Promise<number> {
@@ -15,6 +19,7 @@ export function runDraDriver(): Promise<number> {
     flags: draDriverFlags,
     async main({ flags, ...service }) {
       const { hostRoot, kubeletDirectory } = flags;
+      const releaseMemory = releaseMemoryAfter(startEndMs);
       const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
       await using transport = connection.transport;
       await using host = createLinuxHost(hostRoot, { onUnreadableRecord: () => undefined });
@@ -23,6 +28,10 @@ export function runDraDriver(): Promise<number> {
         ...service,
         transport,
         host,
+        onStarted() {
+          collectAtQuarterOfLimit();
+          releaseMemory();
+        },
         kubelet: { directory: join(hostRoot, kubeletDirectory), onHost: kubeletDirectory },
         setNotReady(check) {
           service.setNotReady(() => [...connection.problems(), ...check()]);

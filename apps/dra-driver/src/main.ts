@@ -4,9 +4,10 @@
  * would load the service in vain.
  * Usage: `node apps/dra-driver/src/main.ts --node-name worker-1 --namespace sriov-network-operator`.
  */
-import { restartWithMemoryFlags } from "@switchyard/service/memory";
+import { restartWithMemoryFlags, setHeapGrowthStep } from "@switchyard/service/memory";
 
 restartWithMemoryFlags();
+setHeapGrowthStep();
 const { runDraDriver } = await import("./dra-driver.ts");
 const exitCode = await runDraDriver();
 // Idle connections and watches of the kernel would keep the process alive.

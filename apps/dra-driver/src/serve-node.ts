@@ -58,6 +58,8 @@ export interface ServeNodeOptions extends Pick<DraDriverFlags, "nodeName" | "res
   readonly metrics: Registry;
   readonly setNotReady: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
+  /** Called once, when the kubelet can call the driver. */
+  readonly onStarted?: () => void;
 }
 
 /** Must stay the same in all releases. */
@@ -122,6 +124,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
       else log.error({ error: status.error }, "the kubelet has refused the driver");
     },
   });
+  options.onStarted?.();
   const handOver = createHandOver({ transport, nodeName, namespace, manager });
   const controller = startController({
     name: "dra-driver",
