@@ -78,7 +78,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
     fieldSelector: `metadata.name=${nodeName}`,
     project: ({ metadata, ...state }: SriovNetworkNodeState): SriovNetworkNodeState => {
       const { managedFields: _fields, ...kept } = metadata as KubeObject["metadata"];
-      return { ...state, metadata: kept as SriovNetworkNodeState["metadata"] };
+      return { ...state, metadata: kept };
     },
     managers: [manager],
   });
@@ -131,7 +131,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
     reconcile: createNodeReconciler({
       ...{ nodeName, resourcePrefix, host, state, log, kubelet: reader },
       readAllocation: async (until) => allocationOf((await readState(until)) as SriovNetworkNodeState),
-      handOver: handOver.toDevicePlugin,
+      handOver: (until) => handOver.toDevicePlugin(until),
       slices: () => (slices.synced ? slices.list() : undefined),
       async readNodeUid(until) {
         const node = await transport.request({
@@ -141,7 +141,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
         });
         return isKubeObject(node) ? (node.metadata.uid ?? "") : "";
       },
-      records: claims.records,
+      records: () => claims.records(),
       allocated: (until) => readAllocatedVfs({ transport, nodeName }, until),
       writer: createWriter<ResourceSlice>({ transport, type: resourceSlices, manager, cache: slices }),
       setHealth(devices: readonly DraDeviceHealth[]) {

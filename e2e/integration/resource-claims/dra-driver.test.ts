@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The DRA driver on a real API server, with a token that is bound to its node and has only the rights that it needs, on a fake kernel and
- * with the kubelet's gRPC. The test plays the scheduler: it writes the allocation of claims.
+ * The DRA driver on a real API server, on a fake kernel and with the kubelet's gRPC. Its token is bound to its node and has only the rights
+ * that it needs. The test plays the scheduler: it writes the allocation of claims.
  */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createTurns runs calls with the same key one after the other, and calls with different keys at once.
- * Usage: `await turns.run(claim.uid, () => prepare(claim));`
  */
 export interface Turns {
   /** Calls `act` when all earlier calls with the key have ended, and returns its result. */

@@ -6,7 +6,7 @@
  *   resource and device. Multus 4.2 takes the name of the claim for the resource.
  * - The metadata file of KEP-5304, which programs in containers read (k8s.io/dynamic-resource-allocation/api/metadata, 1.36).
  */
-import { defined, draDriverName, type PciAddress } from "@switchyard/api";
+import { defined, draDriverName } from "@switchyard/api";
 import type { AllocatedClaim } from "@switchyard/policy";
 import type { NodeVf } from "./find-vf.ts";
 
@@ -44,7 +44,7 @@ export function deviceInfoFiles({ address, pf, vf }: NodeVf, resources: readonly
 }
 
 /** The end of the names of the device-info files of a VF. */
-export function deviceInfoEnd(address: PciAddress | string): string {
+export function deviceInfoEnd(address: string): string {
   return `-${address}-device.json`;
 }
 

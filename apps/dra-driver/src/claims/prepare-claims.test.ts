@@ -198,7 +198,7 @@ describe("a driver that is killed", () => {
         const claim = world.allocate("vm", [0, 1], { driver: "vfio-pci" });
         if (phase === "unprepare") await world.start().prepare(claim);
         const { host, state } = mortal(world.kernel.host(), { nth, when });
-        const dying = world.start({ host: host as never });
+        const dying = world.start({ host });
         const ended = await Promise.race([
           dying[phase](claim).then(
             () => "done",

@@ -3,8 +3,8 @@
  * createNodeReconciler keeps the ResourceSlices of the node, and the health of its devices, as the kernel, the kubelet, the claims and the
  * SriovNetworkNodeState say. It writes only what differs, and withdraws nothing because something is not known.
  *
- * A node that moves between device plugin and claims follows decideOffer(): who may offer VFs is read from the API server first, then
- * what the device plugin offers, then who has VFs; the slices are written after that, and the right is passed on last.
+ * A node that moves between device plugin and claims follows decideOffer(). Who may offer VFs is read from the API server first, then
+ * what the device plugin offers, then who has VFs. The slices are written after that, and the right is passed on last.
  */
 import { draDriverName, ok, type ResourceSlice, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Boot, Host } from "@switchyard/host";
@@ -139,7 +139,7 @@ function publishedIn(stored: readonly StoredSlice[]): ReadonlySet<string> {
   return addressesIn(stored.filter(({ spec }) => spec.driver === draDriverName));
 }
 
-function addressesIn(slices: readonly ResourceSlice[]): ReadonlySet<string> {
+function addressesIn(slices: readonly StoredSlice[]): ReadonlySet<string> {
   return new Set(slices.flatMap(({ spec }) => (spec.devices ?? []).flatMap(({ name }) => addressOfDevice(name) ?? [])));
 }
 

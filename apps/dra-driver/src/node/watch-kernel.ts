@@ -20,13 +20,14 @@ export async function watchKernel(
   { changed, log }: KernelWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
+  const isStopped = (): boolean => signal.aborted;
+  while (!isStopped()) {
     try {
       for await (const event of events.watch(signal)) {
         if (event.kind === "rdma" || (event.kind === "link" && event.parent === undefined)) continue;
         changed();
       }
-      if (signal.aborted) return;
+      if (isStopped()) return;
     } catch (error) {
       log.warn({ error }, "events of the kernel are not received; retrying");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { draDriverName, type Device, type ResourceSlice } from "@switchyard/api";
-import { sliceChanges } from "./slice-changes.ts";
+import { sliceChanges, type StoredSlice } from "./slice-changes.ts";
 
 function slice(
   index: number,
@@ -25,7 +25,7 @@ function slice(
 const device = (name: string, mtu = 1500): Device => ({ name, attributes: { "example.com/mtu": { int: mtu } } });
 const wanted = [0, 1, 2].map((index) => slice(index, [device(`vf-${index}`)]));
 const stored = wanted.map((each) => ({ ...each, spec: { ...each.spec, pool: { ...each.spec.pool, generation: 7 } } }));
-const generations = (slices: readonly ResourceSlice[]) =>
+const generations = (slices: readonly StoredSlice[]) =>
   slices.map(({ metadata, spec }) => [metadata.name, spec.pool.generation]);
 
 describe("sliceChanges", () => {

@@ -8,8 +8,12 @@
 import { draDriverName, type Device, type ResourceSlice } from "@switchyard/api";
 import { isDeepStrictEqual } from "node:util";
 
-/** A slice as the API server stores it, with the times at which taints were added. */
-export type StoredSlice = ResourceSlice;
+/** A slice as the API server stores it, with the times at which taints were added. Those of other drivers can lack fields. */
+export interface StoredSlice extends Omit<ResourceSlice, "spec"> {
+  readonly spec: Omit<ResourceSlice["spec"], "devices"> & { readonly devices?: readonly StoredDevice[] };
+}
+
+type StoredDevice = Pick<Device, "name" | "taints"> & Partial<Pick<Device, "attributes">>;
 
 export interface SliceChanges {
   /** To be applied in this order. */
@@ -55,13 +59,13 @@ interface TimedTaint {
   readonly timeAdded?: string;
 }
 
-function withoutTimes({ taints, ...device }: Device): Device {
+function withoutTimes({ taints, ...device }: StoredDevice): StoredDevice {
   if (taints === undefined) return device;
   return { ...device, taints: taints.map(({ timeAdded: _time, ...taint }: TimedTaint) => taint as never) };
 }
 
 function withTimes(wanted: ResourceSlice, stored: StoredSlice | undefined, generation: number): ResourceSlice {
-  const before = new Map(stored?.spec.devices.map((device) => [device.name, device]));
+  const before = new Map(stored?.spec.devices?.map((device) => [device.name, device]));
   const devices = wanted.spec.devices.map((device) => {
     if (device.taints === undefined) return device;
     const known: readonly TimedTaint[] = before.get(device.name)?.taints ?? [];
