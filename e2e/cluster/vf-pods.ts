@@ -14,34 +14,54 @@ export const resource = "openshift.io/fast";
 
 const group = { apiVersion: "sriovnetwork.openshift.io/v1" };
 
-export function policyWith(numVfs: number, name = "fast") {
+/** A policy that creates VFs of one PF on all nodes. */
+interface VfPolicy {
+  readonly name: string;
+  /** Interface of the PF. */
+  readonly pfName: string;
+  readonly numVfs: number;
+  /** By default the name of the policy. */
+  readonly resourceName?: string;
+}
+
+export function policyFor({ name, pfName, numVfs, resourceName = name }: VfPolicy) {
   return {
     ...group,
     kind: "SriovNetworkNodePolicy",
     metadata: { name, namespace },
     spec: {
       nodeSelector: { "node-role.kubernetes.io/worker": "" },
-      nicSelector: { pfNames: ["enp1s0f0"] },
+      nicSelector: { pfNames: [pfName] },
       numVfs,
-      resourceName: "fast",
+      resourceName,
     },
   };
 }
 
-export const network = {
-  ...group,
-  kind: "SriovNetwork",
-  metadata: { name: "fast", namespace },
-  spec: {
-    networkNamespace: "default",
-    resourceName: "fast",
-    ipam: JSON.stringify({
-      type: "host-local",
-      dataDir: "/run/vf-addresses",
-      ranges: [[{ subnet: "192.168.77.0/24" }]],
-    }),
-  },
-};
+/** The policy of the resource "fast". */
+export function policyWith(numVfs: number, name = "fast") {
+  return policyFor({ name, pfName: "enp1s0f0", numVfs, resourceName: "fast" });
+}
+
+/** A network in namespace default, of the resource with the same name. */
+export function networkFor(name: string) {
+  return {
+    ...group,
+    kind: "SriovNetwork",
+    metadata: { name, namespace },
+    spec: {
+      networkNamespace: "default",
+      resourceName: name,
+      ipam: JSON.stringify({
+        type: "host-local",
+        dataDir: "/run/vf-addresses",
+        ranges: [[{ subnet: "192.168.77.0/24" }]],
+      }),
+    },
+  };
+}
+
+export const network = networkFor("fast");
 
 /** Pods with one VF each. */
 interface VfDeployment {
