@@ -9,6 +9,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
+const { CNI_COMMAND, CNI_CONTAINERID, CNI_IFNAME, CNI_NETNS = "", CNI_PATH = "" } = process.env;
 const states = "/var/lib/cni/accelerated-bridge";
 const devices = "/sys/bus/pci/devices";
 const links = "/sys/class/net";
@@ -21,7 +22,7 @@ const isRange = (value) =>
   Object.entries(value).every(([key, id]) => ["id", "minID", "maxID"].includes(key) && isNumber(1, 4094)(id)) &&
   (value.id !== undefined || (value.minID !== undefined && value.maxID !== undefined && value.minID <= value.maxID));
 
-/** Keys of the configuration. Multus adds deviceID and pciBusID. */
+/** Keys of the configuration. Multus adds deviceID and pciBusID, and prevResult to that of a DEL (CNI specification 1.0.0, section 4). */
 const schema = {
   cniVersion: isText,
   name: isText,
@@ -38,6 +39,7 @@ const schema = {
   capabilities: isObject,
   runtimeConfig: isObject,
   ipam: isObject,
+  prevResult: (value) => CNI_COMMAND !== "ADD" && isObject(value),
 };
 
 class CniError extends Error {}
@@ -114,7 +116,6 @@ function setVlans(config, representor, uplink) {
   }
 }
 
-const { CNI_COMMAND, CNI_CONTAINERID, CNI_IFNAME, CNI_NETNS = "", CNI_PATH = "" } = process.env;
 const stateFile = join(states, `${CNI_CONTAINERID}-${CNI_IFNAME}`);
 
 function callIpam({ text, config }) {

@@ -141,9 +141,27 @@ async function imagesOfPods(): Promise<readonly string[]> {
   return (await cluster.kubectl(["get", "pods", "-n", namespace, "-o", `jsonpath=${path}`])).split(/\s+/);
 }
 
+/**
+ * Returns the protocol and the serial number of the certificate with which the server in the pod with this label `app` answers, or the
+ * code of the error.
+ */
+async function handshake(app: string, maxVersion = "TLSv1.3"): Promise<string> {
+  const path = "jsonpath={.items[0].status.podIP}";
+  const address = await cluster.kubectl(["get", "pods", "-n", namespace, "-l", `app=${app}`, "-o", path]);
+  return cluster.inGuest(
+    `node -e '
+      const [host, maxVersion] = process.argv.slice(1);
+      const socket = require("tls").connect({ host, port: 6443, maxVersion, rejectUnauthorized: false }, () => {
+        console.log(socket.getProtocol(), socket.getPeerCertificate().serialNumber);
+        socket.end();
+      });
+      socket.on("error", ({ code }) => console.log(code));' ${address} ${maxVersion}`,
+  );
+}
+
 function values(images: OwnImages) {
   const hooks = { activeDeadlineSeconds: 900, giveHostsBack: { enabled: true } };
-  return { images: imageValues(images, thirdParty), hooks };
+  return { images: imageValues(images, thirdParty), hooks, operator: { tls: { minVersion: "VersionTLS13" } } };
 }
 
 describe("an installation", () => {
@@ -192,6 +210,13 @@ describe("an installation", () => {
       (await field('{.status.conditions[?(@.type=="Ready")].status}')) === "True";
     await eventually("the pod has its VF", isReady, within);
     await cluster.kubectl(["delete", "pod", podWithoutRequests]);
+  });
+
+  part("serves webhook and injector with the TLS version of the chart's values, and refuses an older one", async () => {
+    for (const app of ["operator-webhook", "network-resources-injector"]) {
+      expect(await handshake(app)).toMatch(/^TLSv1\.3 \w+$/);
+      expect(await handshake(app, "TLSv1.2")).toMatch(/PROTOCOL_VERSION$/);
+    }
   });
 
   part("rejects a bad policy with the reason", async () => {
@@ -263,21 +288,10 @@ describe("an installation", () => {
     const old = await serial();
     await cluster.kubectl(["delete", "secret", "operator-webhook-cert", "-n", namespace]);
     await eventually("there is another certificate", async () => (await serial()) !== old, within);
-    const servedSerial = (): Promise<string> =>
-      cluster.inGuest(
-        `node -e '
-          const socket = require("tls").connect({ host: process.argv[1], port: 6443, rejectUnauthorized: false }, () => {
-            console.log(socket.getPeerCertificate().serialNumber);
-            socket.end();
-          });' ${webhookAddress}`,
-      );
-    const webhookAddress = await cluster.kubectl([
-      ...["get", "pods", "-n", namespace, "-l", "app=operator-webhook"],
-      ...["-o", "jsonpath={.items[0].status.podIP}"],
-    ]);
     await timings.during("renewal of the certificate, until it is served", async () => {
       const current = await serial();
-      await eventually("the webhook serves it", async () => (await servedSerial()) === current, within);
+      const isServed = async (): Promise<boolean> => (await handshake("operator-webhook")) === `TLSv1.3 ${current}`;
+      await eventually("the webhook serves it", isServed, within);
     });
     await expect(apply(policyWith(99, "bad"))).rejects.toThrow("supports at most 7");
   });

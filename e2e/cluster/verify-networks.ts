@@ -24,8 +24,6 @@ export function networkIn(vlan: number, { name, fault }: { readonly name: string
         ranges: [[{ subnet: "192.168.78.0/24" }]],
       }),
       ...(fault !== undefined && { metaPlugins: JSON.stringify({ type: "lab-fault", fault }) }),
-      // igb refuses another MAC address of a VF that has an administrative one, unless the VF is trusted.
-      ...(fault === "mac" && { trust: "on" }),
     },
   };
 }

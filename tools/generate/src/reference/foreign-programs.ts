@@ -74,7 +74,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [cniDirectory],
     checked:
-      "This version, built from its Go module, attaches pods to Open vSwitch: `npm run e2e -- vm/bridge-networks`. " +
+      "This version, built from its Go module, attaches pods to Open vSwitch: `npm run e2e -- cluster/bridges`. " +
       "Its DaemonSet copies the same files.",
     date: "2026-11-28",
     source: "manifests/ovs-cni.yml.in, cmd/Dockerfile",
@@ -100,7 +100,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [cniDirectory],
     checked:
-      `${notServed} A program that does what it documents attaches pods: \`npm run e2e -- vm/bridge-networks\`. ` +
+      `${notServed} A program that does what it documents attaches pods: \`npm run e2e -- cluster/bridges\`. ` +
       "Its entry point never ends: `cp`.",
     date: "2026-11-28",
     source: "images/entrypoint.sh, its configuration reference, the tags of its release workflow",
