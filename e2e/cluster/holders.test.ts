@@ -141,9 +141,9 @@ describe("the VFs of running pods", () => {
       await apply(policyFor({ name: "x", pfName: x.pfName, numVfs: 5, resourceName: "renamed" }));
       await offers({ x: 0, renamed: 3 });
     });
-    expect(await conditionOf("DevicePluginConfigured")).toContain(
-      `renamed: 2 VFs of ${x.address} are withheld until pods that have them end`,
-    );
+    const withheld = `renamed: 2 VFs of ${x.address} are withheld until pods that have them end`;
+    const isSaid = async (): Promise<boolean> => (await conditionOf("DevicePluginConfigured")).includes(withheld);
+    await eventually("the condition counts the VFs that are withheld", isSaid, within);
     await timings.during("pods with the free VFs", async () => {
       await apply(networkFor("renamed"));
       await run("renamed", 4);
