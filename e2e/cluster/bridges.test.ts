@@ -246,7 +246,8 @@ describe("a Linux bridge of a policy, with a program that does what accelerated-
 
   part("loses the representors with the pods, and is gone with its policy", async () => {
     await deletePods("BridgeNetwork");
-    expect(await ports()).toEqual({ [uplink]: 1 });
+    const isAlone = async (): Promise<boolean> => JSON.stringify(await ports()) === JSON.stringify({ [uplink]: 1 });
+    await eventually("only the uplink is left on the bridge", isAlone, within);
     await cluster.kubectl(["delete", "sriovnetworknodepolicy", "switched", "-n", namespace]);
     await eventually("the PF is reset", isReset, within);
     expect(await cluster.inGuest("ls -d /sys/class/net/*/bridge | grep -v cni0")).toBe("");
