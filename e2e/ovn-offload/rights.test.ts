@@ -33,7 +33,7 @@ const operatorMaps = mapsOf("openshift-network-operator");
 const own = { ...ovnOffloadMark, [labels.ovnOffloadPool]: hostPool };
 const role = "machineconfiguration.openshift.io/role";
 const config = ovnOffloadMachineConfig({ name: hostPool, role: hostPool });
-const policy = ovnOffloadPolicy({ pool: hostPool, model: "bluefield-2", namespace });
+const policy = ovnOffloadPolicy({ pool: hostPool, model: "bluefield-2", numVfs: 16, namespace });
 const entry = '{"ovnkube-node-mgmt-port":"ovnmgmt0"}';
 const line = "OVNKUBE_NODE_MGMT_PORT_NETDEV=ovnmgmt0";
 const map = (name: string, data: object, more: object = {}) => {

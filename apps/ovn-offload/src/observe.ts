@@ -12,11 +12,13 @@ export interface ObserveSettings {
   readonly resourcePrefix: string;
   readonly network: OffloadNetworkName;
   readonly foreignMachineConfigs: ReadonlySet<string>;
+  readonly lostPolicies: ObservedCluster["lostPolicies"];
   readonly waitingPodsOf: ObservedCluster["waitingPodsOf"];
 }
 
 export function observeCluster(caches: OffloadCaches, settings: ObserveSettings): ObservedCluster {
-  const { namespace, ovnNamespace, resourcePrefix, network, foreignMachineConfigs, waitingPodsOf } = settings;
+  const { namespace, ovnNamespace, resourcePrefix, network, foreignMachineConfigs, lostPolicies, waitingPodsOf } =
+    settings;
   const isOpenshift = caches.machineConfigPools.served;
   const at = (of: string, name: string, found: [Cache<unknown>, Cache<CachedConfigMap>]): ObservedConfigMap => ({
     namespace: of,
@@ -32,6 +34,7 @@ export function observeCluster(caches: OffloadCaches, settings: ObserveSettings)
     namespace,
     resourcePrefix,
     foreignMachineConfigs,
+    lostPolicies,
     waitingPodsOf,
     entries: entriesOf(caches.operatorConfigs.get(operatorConfigName)),
     machineConfigPools: isOpenshift ? caches.machineConfigPools.list() : undefined,

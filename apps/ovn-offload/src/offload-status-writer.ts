@@ -6,7 +6,9 @@
 import {
   conditionTypes,
   eventReasons,
+  hardwareOffloadReasons,
   operatorConfigName,
+  podsWaitingReasons,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
   type SriovOperatorConfig,
@@ -107,16 +109,14 @@ function writtenStatus({ status }: SriovOperatorConfig): WrittenStatus {
   return { pools: status?.ovnHardwareOffload ?? [], overall };
 }
 
-const reasons = { ready: "Ready", progressing: "Progressing", degraded: "Degraded" } as const;
-
 function conditionsOf({ state, message }: OffloadState) {
-  const reason = reasons[state];
+  const reason = hardwareOffloadReasons[state];
   const text = state === "ready" ? "OVN of all hosts runs on their SmartNIC" : message;
   return (["Ready", "Progressing", "Degraded"] as const).map((type) => ({
     type,
     reason,
     message: text,
-    status: type === reasons[state] ? ("True" as const) : ("False" as const),
+    status: type === hardwareOffloadReasons[state] ? ("True" as const) : ("False" as const),
   }));
 }
 
@@ -125,15 +125,20 @@ function podsWaiting({ count, names }: WaitingPods) {
   const which = `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   const message = `pods cannot start, because they have no network with a VF as default network: ${which}`;
   return count > 0
-    ? ({ type: conditionTypes.podsWaiting, status: "True", reason: "NoInterface", message } as const)
-    : ({ type: conditionTypes.podsWaiting, status: "False", reason: "NoPods", message: "no pod waits" } as const);
+    ? ({ type: conditionTypes.podsWaiting, status: "True", reason: podsWaitingReasons.noInterface, message } as const)
+    : ({
+        type: conditionTypes.podsWaiting,
+        status: "False",
+        reason: podsWaitingReasons.noPods,
+        message: "no pod waits",
+      } as const);
 }
 
 function overallCondition({ state, message }: OffloadState, observedGeneration: number | undefined) {
   return {
     type: conditionTypes.hardwareOffload,
     status: state === "ready" ? ("True" as const) : ("False" as const),
-    reason: reasons[state],
+    reason: hardwareOffloadReasons[state],
     message: state === "ready" ? "OVN of all hosts runs on their SmartNIC" : message,
     ...(observedGeneration !== undefined && { observedGeneration }),
   };

@@ -33,6 +33,7 @@ import { watchOffload } from "./caches/offload-caches.ts";
 import { createExecutor } from "./execute-write.ts";
 import { fieldManagers } from "./field-managers.ts";
 import { createForeignMachineConfigs } from "./foreign-machine-configs.ts";
+import { createLostObjects } from "./lost-objects.ts";
 import { createOffloadReconciler } from "./offload-reconciler.ts";
 import { createOffloadStatusWriter } from "./offload-status-writer.ts";
 import { createPodChecks } from "./pods/pod-checks.ts";
@@ -138,6 +139,7 @@ export function runOvnOffload(): Promise<number> {
             caches,
             settings,
             foreign,
+            lost: createLostObjects({ caches, namespace, events }),
             pods,
             execute: createExecutor({ transport, caches, namespace, foreign }),
             writeStatus: createOffloadStatusWriter({

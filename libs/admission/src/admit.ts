@@ -27,7 +27,7 @@ import { checkNodeSetLabels, nodeSetWarnings } from "./rules/node-set.ts";
 import { checkAfxdpOperatorConfig, checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkOvnOffload, offloadReboots } from "./rules/ovn-offload.ts";
 import { loweredMtu } from "./rules/pf-limits.ts";
-import { checkPool, checkPoolOverlap, checkPoolSelector, checkRdmaMode } from "./rules/pool.ts";
+import { checkPool, checkPoolOffload, checkPoolOverlap, checkPoolSelector, checkRdmaMode } from "./rules/pool.ts";
 
 const reserved = "__proto__";
 
@@ -63,6 +63,7 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
           ...checkPool(pool, view),
           ...checkPoolSelector(pool, view),
           ...checkPoolOverlap(pool, view),
+          ...checkPoolOffload(pool, view),
           ...checkRdmaMode(pool, view),
         ]),
       );

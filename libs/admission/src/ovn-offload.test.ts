@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { MachineConfigPool, OvnHardwareOffload } from "@switchyard/api";
+import type { MachineConfigPool, OvnHardwareOffload, SriovNetworkPoolConfig } from "@switchyard/api";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
@@ -214,5 +214,56 @@ describe("a policy for a host whose OVN runs on the SmartNIC", () => {
     const seen = view({ nodes: [host("h1", [withVfs], { [marker]: "dpu-host" })], policies: [] });
     const vfio = policy("p", { nicSelector: { vendor: "15b3" }, numVfs: 8, deviceType: "vfio-pci" });
     expect(review(create(vfio), seen).warnings.join("\n")).toMatch(/7 VFs|VFs 1-7/);
+  });
+});
+
+describe("settings that exclude OVN on the SmartNIC", () => {
+  const marked = view({
+    nodes: [host("h1", [card()], { [marker]: "dpu-host" }), host("h2")],
+    machineConfigPools: pools,
+  });
+
+  it.each([
+    {
+      spec: { eSwitchMode: "switchdev" },
+      says: "spec.eSwitchMode: cannot be switchdev on the SmartNIC of h1: OVN runs on the card",
+    },
+    {
+      spec: { eSwitchMode: "switchdev", bridge: { ovs: {} } },
+      says: "spec.bridge.ovs: needs Open vSwitch, which does not run on h1, because OVN runs on the SmartNIC",
+    },
+  ])("are a warning of a policy: $says", ({ spec, says }) => {
+    const own = policy("p", { nicSelector: { pfNames: ["ens1f0np0#1-3"] }, numVfs: 4, ...spec });
+    expect(review(create(own), marked).warnings).toContainEqual(expect.stringContaining(says));
+    const free = view({ nodes: [host("h1"), host("h2")], machineConfigPools: pools });
+    expect(review(create(own), free).warnings.join()).not.toContain("SmartNIC");
+    const chosen = { ...free, operatorConfig: config(entry()) };
+    expect(review(create(own), chosen).warnings).toContainEqual(expect.stringContaining(says.split(" h1")[0] ?? ""));
+  });
+
+  it("are refused for a pool with both kinds of offload, whichever comes last", () => {
+    const offload: SriovNetworkPoolConfig = {
+      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+      metadata: { name: "ovs", namespace: cluster.namespace },
+      spec: { ovsHardwareOffloadConfig: { name: "dpu-host" } },
+    };
+    const selected = { ...cluster, operatorConfig: config(entry()) };
+    expect(review({ kind: "SriovNetworkPoolConfig", operation: "CREATE", object: offload }, selected).problems).toEqual(
+      [expect.stringContaining("spec.ovsHardwareOffloadConfig.name: MachineConfigPool dpu-host is selected by")],
+    );
+    expect(review(select(entry()), { ...cluster, pools: [offload] }).problems).toEqual([
+      expect.stringContaining(`${at(0)}: MachineConfigPool dpu-host is named by spec.ovsHardwareOffloadConfig`),
+    ]);
+  });
+
+  it("name as many VFs as are reserved", () => {
+    const labels = { [marker]: "dpu-host", "switchyard.io/ovn-management-vfs": "4" };
+    const nodes = [host("h1", [card()], labels)];
+    const own = (pfName: string) => create(policy("p", { nicSelector: { pfNames: [pfName] }, numVfs: 8 }));
+    const reserved = "VFs 0 to 3 are reserved for the management ports of OVN-Kubernetes on h1";
+    expect(review(own("ens1f0np0#2-5"), view({ nodes })).problems).toEqual([
+      expect.stringContaining(`${reserved}: select VFs from VF 4 of ens1f0np0`),
+    ]);
+    expect(review(own("ens1f0np0#4-5"), view({ nodes })).problems).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import { checkExternallyManaged, checkMtu, checkNumVfs, checkVfLimit } from "./r
 import { checkMergeable, checkNetFilter, checkPciIds } from "./rules/nic-selector.ts";
 import { checkPolicyConflicts, checkResourceSettings } from "./rules/policy-conflicts.ts";
 import { checkReservedVf } from "./rules/reserved-vf.ts";
+import { checkSmartNicHosts } from "./rules/smart-nic-hosts.ts";
 import { checkSupportedNics } from "./rules/supported-nics.ts";
 import { checkBroadSelector, checkListEntries, checkNodeSelector, checkTargets } from "./rules/targets.ts";
 
@@ -30,6 +31,7 @@ const checks: readonly PolicyCheck[] = [
   checkVfioVendor,
   checkExternallyManaged,
   checkReservedVf,
+  checkSmartNicHosts,
   checkPolicyConflicts,
   checkResourceSettings,
   checkListEntries,

@@ -447,6 +447,39 @@ export const resetHeldReasons = {
   massLoss: "MassLoss",
 } as const;
 
+/** Reasons of the condition HardwareOffload on SriovOperatorConfigs, written by ovn-offload. */
+export const hardwareOffloadReasons = {
+  /**
+   * OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC.
+   * @remedy Nothing.
+   */
+  ready: "Ready",
+  /**
+   * Hosts are on their way; the message names the first one and what it lacks.
+   * @remedy Wait. status.ovnHardwareOffload has what each host lacks.
+   */
+  progressing: "Progressing",
+  /**
+   * A host or an object of the service needs somebody; the message says which and what to do.
+   * @remedy Do what the message says.
+   */
+  degraded: "Degraded",
+} as const;
+
+/** Reasons of the condition PodsWaiting on pools in the status of spec.ovnHardwareOffload, written by ovn-offload. */
+export const podsWaitingReasons = {
+  /**
+   * Pods cannot start on hosts of the pool, because they have no network with a VF as default network.
+   * @remedy Give the pods the annotation v1.multus-cni.io/default-network, or keep them away with taint: NoSchedule.
+   */
+  noInterface: "NoInterface",
+  /**
+   * No pod waits.
+   * @remedy Nothing.
+   */
+  noPods: "NoPods",
+} as const;
+
 /** Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator. */
 export const certificateReasons = {
   /**

@@ -63,6 +63,11 @@ export const eventReasons = {
    */
   ovnOffloadLeaving: "OvnOffloadLeaving",
   /**
+   * On the SriovOperatorConfig: somebody else has deleted an object of ovn-offload that hosts need, and it is written again.
+   * @remedy Find who deleted it in the audit log of the API server. To give hosts back, remove the entry of ovnHardwareOffload.
+   */
+  ovnOffloadObjectRestored: "OvnOffloadObjectRestored",
+  /**
    * On the SriovOperatorConfig: OVN of all nodes of a pool runs on their SmartNICs.
    * @remedy Nothing.
    */

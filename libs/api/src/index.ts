@@ -16,6 +16,8 @@ export {
   waitingForLockReasons,
   operatorConfigReasons,
   policyReasons,
+  hardwareOffloadReasons,
+  podsWaitingReasons,
   resetHeldReasons,
 } from "./condition-types.ts";
 export { eventReasons, type EventReason } from "./event-reasons.ts";

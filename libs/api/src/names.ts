@@ -54,6 +54,8 @@ export const labels = {
   ovnOffloadPool: "switchyard.io/ovn-offload-pool",
   /** On Nodes with ovnOffloadPool: name of the resource, without prefix, that VF 0 of the SmartNIC is offered as. */
   ovnManagementResource: "switchyard.io/ovn-management-resource",
+  /** On Nodes with ovnOffloadPool: number of VFs, from VF 0, that are management ports. Absent if it is 1. */
+  ovnManagementVfs: "switchyard.io/ovn-management-vfs",
   /**
    * On Nodes with ovnOffloadPool in clusters without MachineConfigs: "daemon" makes the config daemon disable Open vSwitch
    * on the host (SystemSettings.openVSwitchDisabled).

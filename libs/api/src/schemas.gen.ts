@@ -1792,6 +1792,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "description": "Why the database of Open vSwitch cannot be read; empty if it can.",
                 "type": "string"
               },
+              "switchError": {
+                "description": "Why ovs-vswitchd forwards no packets: \"ovs-vswitchd does not run: …\". Absent if it runs. VFs of PFs with an Open vSwitch bridge are then not offered to pods.",
+                "type": "string"
+              },
               "hardwareOffload": {
                 "description": "Whether hardware offload is configured: other_config:hw-offload of the table Open_vSwitch.",
                 "type": "boolean"

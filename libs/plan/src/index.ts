@@ -37,3 +37,4 @@ export {
 export { changingVfs, unreadyVfs, type UnreadyCause } from "./unready-vfs.ts";
 export { isVirtualNic } from "./pf/virtual-nic.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf/pf-problems.ts";
+export { defaultSmartNicVfs, smartNicVfLimit, smartNicVfProblem, type SmartNicVfLimit } from "./pf/smart-nic-vfs.ts";

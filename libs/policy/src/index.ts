@@ -127,7 +127,7 @@ export {
 } from "./offload/smart-nics.ts";
 export type { OffloadProblem, OffloadProblemCode, OffloadPool, OffloadSelection } from "./offload/offload-selection.ts";
 export { selectOffloadPools, type OffloadSources } from "./offload/select-offload-pools.ts";
-export { offloadLabelKeys, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
+export { mostManagementVfs, offloadLabelKeys, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
 export {
   afxdpDevices,
   sriovUse,
@@ -155,7 +155,7 @@ export {
 } from "./afxdp/merge-afxdp-policies.ts";
 export { couldMatchDevice } from "./afxdp/afxdp-nic-selector.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
-export { unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";
+export { reservedVfs, unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";
 export { parseVfConfig, type VfConfig, type VfConfigDriver } from "./claims/vf-config.ts";
 export {
   parseAllocatedClaim,

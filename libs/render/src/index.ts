@@ -124,6 +124,8 @@ export {
   managementResourceKey,
   offloadHostLabels,
   ownKeyAnnotation,
+  managementPortCount,
+  type ManagementPortCount,
   type ManagementResource,
   type OffloadHostLabels,
   ovnHostLabels,

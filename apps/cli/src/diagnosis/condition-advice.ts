@@ -8,9 +8,11 @@ import type {
   devicePluginConfigMapReasons,
   devicePluginReasons,
   drainReasons,
+  hardwareOffloadReasons,
   networkReasons,
   nodeStateReasons,
   operatorConfigReasons,
+  podsWaitingReasons,
   policyReasons,
   reconcileFailedReasons,
   resetHeldReasons,
@@ -36,6 +38,8 @@ interface Tables {
   readonly devicePluginReasons: typeof devicePluginReasons;
   readonly devicePluginConfigMapReasons: typeof devicePluginConfigMapReasons;
   readonly certificateReasons: typeof certificateReasons;
+  readonly hardwareOffloadReasons: typeof hardwareOffloadReasons;
+  readonly podsWaitingReasons: typeof podsWaitingReasons;
   readonly resetHeldReasons: typeof resetHeldReasons;
 }
 
@@ -53,6 +57,8 @@ const operatorLog = "kubectl -n {operatorNamespace} logs deployment/sriov-networ
 const daemonLog = "kubectl -n {operatorNamespace} logs {daemonPod} --tail 100";
 const podsOnNode = "kubectl get pods -A -o wide --field-selector spec.nodeName={name}";
 const devicePluginLog = "kubectl -n {namespace} logs -l app=sriov-device-plugin --all-containers --tail 100";
+
+const offloadStatus = "kubectl -n {namespace} get sriovoperatorconfig {name} -o yaml";
 
 const asError = (next: string): ReasonAdvice => ({ severity: "error", next });
 const asWarning = (next: string): ReasonAdvice => ({ severity: "warning", next });
@@ -137,6 +143,12 @@ const advice: AllAdvice = {
     ForeignSecret: asWarning("kubectl -n {namespace} get secrets"),
     Refused: asError(operatorLog),
   },
+  hardwareOffloadReasons: {
+    Ready: undefined,
+    Progressing: asInfo(offloadStatus),
+    Degraded: asError(offloadStatus),
+  },
+  podsWaitingReasons: { NoInterface: undefined, NoPods: undefined }, // a finding of its own
   resetHeldReasons: {
     NamespaceTerminating: asWarning(object),
     DefinitionTerminating: asWarning(object),
@@ -172,5 +184,7 @@ export const reasonTableNames: readonly ReasonTableName[] = [
   "devicePluginReasons",
   "devicePluginConfigMapReasons",
   "certificateReasons",
+  "hardwareOffloadReasons",
+  "podsWaitingReasons",
   "resetHeldReasons",
 ];

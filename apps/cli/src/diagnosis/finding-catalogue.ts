@@ -162,6 +162,17 @@ export const findingCatalogue = {
       "The service ovn-offload has not reported about spec.ovnHardwareOffload, so nothing happens. The chart deploys it only with ovnOffload.enabled=true.",
     next: "kubectl -n {namespace} get deployments",
   },
+  OffloadHostNotReady: {
+    severity: "warning",
+    cause: "OVN of the host does not run on its SmartNIC yet. The message is the first thing that the host lacks.",
+    next: "kubectl -n {namespace} get sriovoperatorconfig default -o yaml",
+  },
+  OffloadPodsWaiting: {
+    severity: "warning",
+    cause:
+      "Pods on hosts whose OVN runs on a SmartNIC need the annotation v1.multus-cni.io/default-network with a network that has a VF.",
+    next: "kubectl -n {namespace} get sriovoperatorconfig {name} -o yaml",
+  },
   NetworkResourceUnknown: {
     severity: "warning",
     cause: "No policy defines the resource of the network. Pods of the network stay Pending.",

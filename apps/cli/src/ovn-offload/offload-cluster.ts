@@ -4,9 +4,12 @@
  * SriovOperatorConfig.spec.ovnHardwareOffload requests: hosts have their labels, and policies for their SmartNICs exist.
  */
 import { apiVersion, labels, taints, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
+import { defaultSmartNicVfs, smartNicVfLimit } from "@switchyard/plan";
+import { compareText } from "@switchyard/policy";
 import {
   dnsEligibleLabel,
   isDnsEligible,
+  managementPortCount,
   managementResource,
   offloadHostLabels,
   ovnHostLabels,
@@ -15,6 +18,7 @@ import {
   ownKeyAnnotation,
   plainHostLabel,
   proposalHostLabel,
+  type ManagementPortCount,
 } from "@switchyard/render";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import { isOfKind } from "../cluster/kinds.ts";
@@ -53,7 +57,9 @@ export function offloadCluster(given: ClusterObjects, options: OffloadOptions): 
   const selection = selectInInput(given, options);
   if (selection === undefined) return { cluster: given };
   const { pools, unclear } = selection;
-  const policies = pools.flatMap((pool) => policiesFor(pool, given, options.namespace));
+  const { namespace } = options;
+  const managementVfs = managementPortsIn(given, selection.isOpenshift).count;
+  const policies = pools.flatMap((pool) => policiesFor(pool, given, { namespace, managementVfs }));
   const written = new Set(policies.map(({ metadata }) => metadata.name));
   const poolOf = new Map(pools.flatMap((pool) => [...pool.hosts.keys()].map((node) => [node, pool] as const)));
   const isLeaving = (node: Node) => !poolOf.has(node.metadata.name) && !unclear.has(node.metadata.name);
@@ -78,17 +84,22 @@ export function offloadCluster(given: ClusterObjects, options: OffloadOptions): 
 function policiesFor(
   { name: pool, hosts }: SelectedPool,
   { policies }: ClusterObjects,
-  namespace: string,
+  { namespace, managementVfs }: { readonly namespace: string; readonly managementVfs: number },
 ): readonly SriovNetworkNodePolicy[] {
-  return [...new Set(hosts.values())].sort().flatMap((model) => {
-    const name = ovnOffloadPolicyName(pool, model);
-    const present = policies.find(({ metadata }) => metadata.name === name);
-    const { metadata, spec } = ovnOffloadPolicy({ pool, model, namespace, ...(present && { present }) });
-    const kind = "SriovNetworkNodePolicy";
-    const mutate = (object: JsonObject): JsonObject => withDefaults(object, present);
-    const { object } = checkAgainstCrd({ apiVersion, kind, metadata, spec }, { kind, mutate });
-    return isOfKind(object, kind) ? [object] : [];
-  });
+  const byModel = [...Map.groupBy(hosts.values(), ({ model }) => model)];
+  return byModel
+    .sort(([a], [b]) => compareText(a, b))
+    .flatMap(([model, cards]) => {
+      const name = ovnOffloadPolicyName(pool, model);
+      const present = policies.find(({ metadata }) => metadata.name === name);
+      const numVfs = defaultSmartNicVfs(cards.map(smartNicVfLimit), managementVfs);
+      if (present === undefined && numVfs === 0) return [];
+      const { metadata, spec } = ovnOffloadPolicy({ pool, model, namespace, numVfs, ...(present && { present }) });
+      const kind = "SriovNetworkNodePolicy";
+      const mutate = (object: JsonObject): JsonObject => withDefaults(object, present);
+      const { object } = checkAgainstCrd({ apiVersion, kind, metadata, spec }, { kind, mutate });
+      return isOfKind(object, kind) ? [object] : [];
+    });
 }
 
 interface HostOptions {
@@ -129,6 +140,7 @@ function withoutOwnLabels(node: Node, given: ClusterObjects): Readonly<Record<st
   const own = new Set<string>([
     labels.ovnOffloadPool,
     labels.ovnManagementResource,
+    labels.ovnManagementVfs,
     labels.ovnOffloadFiles,
     dnsEligibleLabel,
   ]);
@@ -144,8 +156,17 @@ function resourceLabel(given: ClusterObjects, isOpenshift: boolean, { resourcePr
     isWanted: true,
     isOwn: annotationsOf(networkConfigMaps.hardwareOffload)[ownKeyAnnotation] !== undefined,
   });
-  if (problem !== undefined) diagnostics.report(problem);
-  return resource === undefined ? {} : { [labels.ovnManagementResource]: resource };
+  const { count, problem: countProblem } = managementPortsIn(given, isOpenshift);
+  for (const text of [problem, countProblem]) if (text !== undefined) diagnostics.report(text);
+  return {
+    ...(resource !== undefined && { [labels.ovnManagementResource]: resource }),
+    ...(count > 1 && { [labels.ovnManagementVfs]: String(count) }),
+  };
+}
+
+function managementPortsIn({ network }: ClusterObjects, isOpenshift: boolean): ManagementPortCount {
+  if (!isOpenshift || !readsManagementResource(network)) return { count: 1 };
+  return managementPortCount(network.dataOf(networkConfigMaps.hardwareOffload));
 }
 
 function openshiftLabels({ network }: ClusterObjects) {

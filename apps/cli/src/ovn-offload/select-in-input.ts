@@ -4,14 +4,7 @@
  * service ovn-offload does. Problems are reported.
  */
 import { labels, type MachineConfigPool, type Node } from "@switchyard/api";
-import {
-  managementPf,
-  selectOffloadPools,
-  smartNicModelOf,
-  statusPfs,
-  type OffloadPool,
-  type SmartNicModel,
-} from "@switchyard/policy";
+import { selectOffloadPools, smartNicsOf, statusPfs, type OffloadPool, type SmartNic } from "@switchyard/policy";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Diagnostics } from "../terminal.ts";
 import { labelOf } from "../json.ts";
@@ -22,8 +15,8 @@ export interface SelectOptions {
 }
 
 export interface SelectedPool extends OffloadPool {
-  /** The hosts among the nodes, with the models of their SmartNICs. */
-  readonly hosts: ReadonlyMap<string, SmartNicModel>;
+  /** The hosts among the nodes, with their SmartNICs. */
+  readonly hosts: ReadonlyMap<string, SmartNic>;
   /** Whether all nodes are hosts. Otherwise Open vSwitch stays on all of them. */
   readonly isWhole: boolean;
 }
@@ -65,11 +58,10 @@ export function selectInInput(cluster: ClusterObjects, options: SelectOptions): 
     isOpenshift,
     unclear,
     pools: selection.pools.map((pool) => {
-      const hosts = new Map<string, SmartNicModel>();
+      const hosts = new Map<string, SmartNic>();
       for (const node of pool.nodes) {
-        const pf = unclear.has(node) ? undefined : managementPf(interfacesOf(node) ?? []);
-        const model = pf && smartNicModelOf(pf);
-        if (model !== undefined) hosts.set(node, model);
+        const [card] = unclear.has(node) ? [] : smartNicsOf(interfacesOf(node) ?? []);
+        if (card !== undefined) hosts.set(node, card);
       }
       const isWhole =
         hosts.size === pool.nodes.length && !selection.problems.some(({ pool: name }) => name === pool.name);

@@ -401,6 +401,42 @@ const faults: readonly Fault[] = [
     }),
   },
   {
+    code: "OffloadHostNotReady",
+    on: "Node/worker-1",
+    what: "a host of a SmartNIC is not ready",
+    inject: set("SriovOperatorConfig", {
+      "status|ovnHardwareOffload": [
+        {
+          ...{ pool: "dpu", nodeCount: 1, readyNodeCount: 0, conditions: [] },
+          nodes: [
+            {
+              ...{ name: "worker-1", missing: "VF 0 has no name", vfsReady: false, machineConfigApplied: true },
+              ...{ managementPortPublished: false, labelled: false },
+            },
+          ],
+        },
+      ],
+    }),
+  },
+  {
+    code: "OffloadPodsWaiting",
+    on: `SriovOperatorConfig/${ns}/default`,
+    what: "pods wait on hosts of SmartNICs",
+    inject: set("SriovOperatorConfig", {
+      "status|ovnHardwareOffload": [
+        { pool: "dpu", nodeCount: 1, readyNodeCount: 1, conditions: condition("PodsWaiting", "NoInterface") },
+      ],
+    }),
+  },
+  {
+    code: "Degraded",
+    on: `SriovOperatorConfig/${ns}/default`,
+    what: "OVN on SmartNICs needs somebody",
+    inject: set("SriovOperatorConfig", {
+      "status|conditions": condition("HardwareOffload", "Degraded").map((one) => ({ ...one, status: "False" })),
+    }),
+  },
+  {
     code: "NetworkResourceUnknown",
     on: `SriovNetwork/${ns}/net`,
     what: "a network has a misspelt resource",

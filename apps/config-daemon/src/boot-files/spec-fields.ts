@@ -95,7 +95,6 @@ const linux = {
 const bridges = { ovs: [ovs], linux: [linux] } as const satisfies ShapeOf<Bridges>;
 const system = { rdmaMode: "text", openVSwitchDisabled: "flag" } as const satisfies ShapeOf<SystemSettings>;
 const specShape = {
-  allocation: "text",
   interfaces: [pf],
   allocation: "text",
   unselected: "texts",

@@ -7,8 +7,8 @@ import {
   type Node,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { recordAt, type KubeObject } from "@switchyard/kube";
-import { managementPf, smartNicsOf, statusPfs } from "@switchyard/policy";
+import { cutText, recordAt, type KubeObject } from "@switchyard/kube";
+import { managementPf, parseVfRange, smartNicsOf, statusPfs } from "@switchyard/policy";
 import type { NodeReport, ObservedNode } from "../decide/observed.ts";
 import { fieldManagers } from "../field-managers.ts";
 
@@ -55,16 +55,25 @@ export function toNodeReport({ metadata, spec = {}, status = {} }: SriovNetworkN
     interfaces: interfaces.map(keepIdentity),
     hostNetwork: status.system?.hostNetwork,
     managementVf: vf && { name: vf.name ?? "" },
-    vfsExist: pf !== undefined && isReserved(spec, pf) && card.every((one) => hasVfs(spec, one)),
+    managementVfs: pf === undefined ? 0 : reservedVfsOf(spec, pf),
+    vfsExist: pf !== undefined && card.every((one) => hasVfs(spec, one)),
+    syncError: status.syncStatus === "Failed" ? cutText(status.lastSyncError ?? "", maxErrorBytes) : "",
     openVSwitchDisabled: status.system?.openVSwitchDisabled === true,
   };
 }
 
 type Spec = NonNullable<SriovNetworkNodeState["spec"]>;
 
-function isReserved(spec: Spec, { pciAddress }: InterfaceStatus): boolean {
+/** The error can name every VF of the node. */
+const maxErrorBytes = 200;
+
+/** Returns the number of VFs that are reserved and exist. */
+function reservedVfsOf(spec: Spec, { pciAddress, Vfs = [] }: InterfaceStatus): number {
   const groups = spec.interfaces?.find((one) => one.pciAddress === pciAddress)?.vfGroups ?? [];
-  return groups.some(({ reservedFor }) => reservedFor === "ovn-management-port");
+  const group = groups.find(({ reservedFor }) => reservedFor === "ovn-management-port");
+  const range = parseVfRange(group?.vfRange ?? "");
+  if (!range.ok || range.value.first !== 0) return 0;
+  return new Set(Vfs.map(({ vfID }) => vfID).filter((vfID) => vfID <= range.value.last)).size;
 }
 
 function hasVfs(spec: Spec, { pciAddress, numVfs = 0, Vfs = [] }: InterfaceStatus): boolean {
@@ -72,6 +81,18 @@ function hasVfs(spec: Spec, { pciAddress, numVfs = 0, Vfs = [] }: InterfaceStatu
   return numVfs >= wanted && Vfs.length >= wanted;
 }
 
-function keepIdentity({ pciAddress, vendor, deviceID, cardMode }: InterfaceStatus): InterfaceStatus {
-  return { pciAddress, ...defined({ vendor, deviceID, cardMode }) };
+function keepIdentity({
+  pciAddress,
+  vendor,
+  deviceID,
+  cardMode,
+  totalvfs,
+  firmware,
+}: InterfaceStatus): InterfaceStatus {
+  const unavailable = firmware?.unavailable;
+  return {
+    pciAddress,
+    ...defined({ vendor, deviceID, cardMode, totalvfs }),
+    ...(unavailable !== undefined && { firmware: { unavailable } }),
+  };
 }

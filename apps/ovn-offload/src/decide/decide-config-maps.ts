@@ -5,18 +5,20 @@
  */
 import {
   envOverridesPatch,
+  managementPortCount,
   managementPortForm,
   managementPortsPatch,
   managementResource,
   managementResourceKey,
   ownKeyAnnotation,
+  type ManagementPortCount,
 } from "@switchyard/render";
-import { needsShared, type AssignedHost } from "./host.ts";
+import { isPrepared, needsShared, type AssignedHost } from "./host.ts";
 import type { ConfigMapRole, ObservedCluster, ObservedConfigMap, OffloadWrite } from "./observed.ts";
 
 export interface ConfigMapDecision {
   readonly writes: readonly OffloadWrite[];
-  /** Name of VF 0's resource; undefined if the cluster's network operator uses none. */
+  /** Name of the management ports' resource; undefined if the cluster's network operator uses none. */
   readonly resource: string | undefined;
   readonly problems: readonly string[];
 }
@@ -60,13 +62,25 @@ export function decideConfigMaps(observed: ObservedCluster, hosts: readonly Assi
   };
 }
 
+/**
+ * Returns how many VFs of each host are management ports. Only the network operator that finds them by their resource reads the
+ * setting.
+ */
+export function managementPortsPerHost(observed: ObservedCluster): ManagementPortCount {
+  const isOpenshift = observed.machineConfigPools !== undefined;
+  if (!isOpenshift || managementPortForm(observed.openshiftVersion) !== "resource") return { count: 1 };
+  return managementPortCount(observed.configMaps.hardwareOffload.present?.data ?? {});
+}
+
 /** Reports whether nothing of ovn-offload is left in the ConfigMap of the network operator. */
 export function isResourceRestored({ hardwareOffload }: ObservedCluster["configMaps"]): boolean {
   return hardwareOffload.present?.annotations[ownKeyAnnotation] === undefined;
 }
 
-function isPublishable({ direction, marker, pool, isApplied, isNamed, isPublished }: AssignedHost): boolean {
-  return direction === "enter" && marker === pool && (isPublished || (isApplied === true && isNamed));
+function isPublishable(host: AssignedHost): boolean {
+  const { direction, marker, pool, isApplied, isNamed, isPublished } = host;
+  if (direction !== "enter" || marker !== pool) return false;
+  return isPublished || (isApplied === true && isNamed && isPrepared(host));
 }
 
 /** A key that exists stays while the node has the label that makes OVN-Kubernetes read it. */

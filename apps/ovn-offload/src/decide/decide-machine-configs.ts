@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * decideMachineConfigs decides about the MachineConfig of each pool. It is written once, when all hosts of the pool are
- * prepared, because each change reboots all of them; a node without SmartNIC would lose its network.
+ * prepared, because each change reboots all of them; a node without SmartNIC would lose its network. One that hosts run and that
+ * somebody has deleted is written again at once: until then, the pool is rolled out without it.
  */
 import type { MachineConfigPool } from "@switchyard/api";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "@switchyard/render";
@@ -48,7 +49,8 @@ export function decideMachineConfigs({
       refused.set(name, `MachineConfig ${configName} was created by another program: delete or rename it`);
       continue;
     }
-    const reason = present.has(configName)
+    const isKept = present.has(configName) || isInUse(configName, existing.get(name), byPool.get(name) ?? []);
+    const reason = isKept
       ? undefined
       : (unprepared(byPool.get(name) ?? []) ??
         (isDnsPlaced ? undefined : "waits until pods of DNS are kept off the hosts") ??
@@ -74,6 +76,15 @@ export function decideMachineConfigs({
     }),
   );
   return { writes, waiting, held, refused };
+}
+
+/** Reports whether machines of the pool run the MachineConfig, also if the pool is being rolled out without it. */
+function isInUse(name: string, pool: MachineConfigPool | undefined, hosts: readonly AssignedHost[]): boolean {
+  const rolledOut: unknown = pool?.status?.configuration?.source;
+  return (
+    (Array.isArray(rolledOut) && rolledOut.some((one: { readonly name?: string } | null) => one?.name === name)) ||
+    hosts.some(({ appliedConfigs = [] }) => appliedConfigs.includes(name))
+  );
 }
 
 /** Returns why the machines of the pool cannot be changed now. */

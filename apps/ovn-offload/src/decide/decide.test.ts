@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { SimulatedCluster } from "../testing/simulated-cluster.ts";
 import { decide } from "./decide.ts";
 import type { ObservedCluster } from "./observed.ts";
+import { withRefusals } from "./offload-statuses.ts";
 
 const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });
 
@@ -356,6 +357,222 @@ describe("the MachineConfig of a pool", () => {
     expect(cluster.machineConfigWrites).toEqual(["+99-dpu-ovn-hw-offload", "-99-dpu-ovn-hw-offload"]);
     expect(cluster.maps.size).toBe(0);
   });
+});
+
+describe("a MachineConfig that somebody deletes", () => {
+  const name = "99-dpu-ovn-hw-offload";
+
+  function ready(): SimulatedCluster {
+    const cluster = openshift();
+    for (const node of ["c", "d", "e"]) cluster.addNode(node, "dpu");
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    return cluster;
+  }
+
+  it.each([
+    { when: "is quiet", isPaused: false, isDegraded: false, reboots: 0 },
+    { when: "is paused", isPaused: true, isDegraded: false, reboots: 0 },
+    { when: "is degraded", isPaused: false, isDegraded: true, reboots: 0 },
+    { when: "is being rolled out without it", isPaused: false, isDegraded: false, reboots: 1 },
+  ])("is written again at once while the pool $when", ({ isPaused, isDegraded, reboots }) => {
+    const cluster = ready();
+    cluster.configs.delete(name);
+    for (let i = 0; i < reboots; i++) cluster.react();
+    cluster.pools.set("dpu", { isPaused, isDegraded });
+    cluster.step();
+    expect(cluster.configs.has(name)).toBe(true);
+    const without = [...cluster.nodes.values()].filter(({ labels, isOffloaded }) => {
+      return "node-role.kubernetes.io/dpu" in labels && !isOffloaded;
+    });
+    expect(without).toEqual([]);
+  });
+
+  it("waits for its conditions where no host runs it", () => {
+    const cluster = ready();
+    cluster.addPool("other");
+    for (const node of ["a", "b"]) cluster.relabel(node, "other");
+    cluster.addNode("f", "other", { hasReported: false });
+    cluster.entries = [entry("dpu"), entry("other")];
+    cluster.step();
+    expect(cluster.configs.has("99-other-ovn-hw-offload")).toBe(false);
+  });
+});
+
+describe("a node that joins a pool of hosts", () => {
+  function joined(more: Parameters<SimulatedCluster["addNode"]>[2]): SimulatedCluster {
+    const cluster = openshift();
+    cluster.entries = [{ ...entry("dpu"), taint: "NoSchedule" }];
+    cluster.settle();
+    cluster.addNode("c", "dpu", more);
+    cluster.settle();
+    return cluster;
+  }
+
+  it.each([
+    { when: "its card has another mode", more: { mode: "separated-host" }, words: "is in mode separated-host" },
+    { when: "its card has one VF", more: { totalvfs: 1 }, words: "supports 1 VF on each port, but OVN needs 2" },
+  ])("gets no label and no management port while $when", ({ more, words }) => {
+    const cluster = joined(more);
+    expect(cluster.nodes.get("c")).toMatchObject({ isOffloaded: true, taints: [] });
+    expect(cluster.nodes.get("c")?.ownLabels).not.toContain("network.operator.openshift.io/dpu-host");
+    expect(Object.keys(cluster.maps.get("managementPorts")?.data ?? {})).toEqual(["a", "b"]);
+    expect(cluster.decide().overall?.message).toContain(words);
+    Object.assign(cluster.nodes.get("c") ?? {}, { mode: "embedded-cpu", totalvfs: 16 });
+    cluster.settle();
+    expect(cluster.decide().overall).toEqual({ state: "ready", message: "" });
+  });
+
+  it("runs no pods of DNS if it is no host, and is told to leave the pool", () => {
+    const cluster = joined({ cards: [] });
+    expect(cluster.nodes.get("c")).toMatchObject({ isOffloaded: true, ownLabels: [] });
+    expect(cluster.decide().overall).toMatchObject({
+      state: "degraded",
+      message: expect.stringMatching(
+        /has no SmartNIC .*; it has no Open vSwitch any more: move it out of the pool$/,
+      ) as unknown,
+    });
+    expect(cluster.dns.spec?.nodePlacement?.nodeSelector).toHaveProperty(["switchyard.io/dns-eligible"]);
+    cluster.relabel("c", "worker");
+    cluster.settle();
+    expect(cluster.nodes.get("c")?.ownLabels).toEqual(["switchyard.io/dns-eligible"]);
+  });
+});
+
+it("is degraded if the card of a host has lost its mode, and keeps the host", () => {
+  const cluster = openshift();
+  cluster.entries = [entry("dpu")];
+  cluster.settle();
+  const labels = { ...cluster.nodes.get("a")?.labels };
+  Object.assign(cluster.nodes.get("a") ?? {}, { mode: "separated-host" });
+  cluster.settle();
+  expect(cluster.decide().overall).toMatchObject({ state: "degraded" });
+  expect(cluster.nodes.get("a")?.labels).toEqual(labels);
+});
+
+describe("the number of VFs", () => {
+  const numVfsOf = (cluster: SimulatedCluster) => [...cluster.policies.values()].map(({ spec }) => spec.numVfs);
+
+  it("is the smallest that the cards of the pool report, at most 16", () => {
+    for (const [limits, expected] of [
+      [[8, 32], 8],
+      [[32, 64], 16],
+      [[1, 12], 12],
+    ] as const) {
+      const cluster = openshift();
+      for (const [at, name] of ["a", "b"].entries()) {
+        Object.assign(cluster.nodes.get(name) ?? {}, { totalvfs: limits[at] });
+      }
+      cluster.entries = [entry("dpu")];
+      cluster.settle();
+      expect(numVfsOf(cluster)).toEqual([expected]);
+    }
+  });
+
+  it("is not requested from cards that cannot have two VFs; each is named", () => {
+    const cluster = openshift();
+    for (const node of cluster.nodes.values()) node.totalvfs = 0;
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    expect(numVfsOf(cluster)).toEqual([]);
+    const { overall } = cluster.decide();
+    expect(overall?.state).toBe("degraded");
+    expect(overall?.message).toMatch(
+      /^pool dpu: node a: the SmartNIC 0000:1b:00 supports 0 VFs on each port, but OVN needs 2, 1 of them as management port: set SRIOV_EN=1 and NUM_OF_VFS in its firmware with mlxconfig \(the card is in DPU mode\)$/,
+    );
+  });
+
+  it("stays what a user chose, also if the policy is deleted", () => {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    for (const [name, { spec, ...policy }] of cluster.policies) {
+      cluster.lostPolicies.push({ ...policy, spec: { ...spec, numVfs: 5, mtu: 9000 } });
+      cluster.policies.delete(name);
+    }
+    cluster.settle();
+    expect([...cluster.policies.values()]).toMatchObject([{ spec: { numVfs: 5, mtu: 9000 } }]);
+  });
+
+  it("is quoted from the config daemon if it cannot be had", () => {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    Object.assign(cluster.nodes.get("a") ?? {}, { syncError: "16 VFs requested", mode: "nic" });
+    cluster.settle();
+    Object.assign(cluster.nodes.get("a") ?? {}, { mode: "embedded-cpu" });
+    cluster.policies.clear();
+    cluster.react();
+    expect(cluster.decide().overall).toEqual({
+      state: "degraded",
+      message: "pool dpu: node a: the VFs of the SmartNIC do not all exist yet: 16 VFs requested",
+    });
+  });
+});
+
+describe("mgmt-port-resource-count", () => {
+  function withCount(count: string, more: Partial<Parameters<SimulatedCluster["addNode"]>[2]> = {}): SimulatedCluster {
+    const cluster = openshift();
+    for (const node of cluster.nodes.values()) Object.assign(node, more);
+    const data = { "mgmt-port-resource-name": "openshift.io/mgmt", "mgmt-port-resource-count": count };
+    cluster.maps.set("hardwareOffload", { data, annotations: {}, isOwn: false });
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    return cluster;
+  }
+
+  it("reserves as many VFs on each host", () => {
+    const cluster = withCount("8");
+    expect(cluster.nodes.get("a")?.labels).toMatchObject({
+      "switchyard.io/ovn-management-resource": "mgmt",
+      "switchyard.io/ovn-management-vfs": "8",
+    });
+    expect(cluster.decide().overall).toEqual({ state: "ready", message: "" });
+    const observed = cluster.observed();
+    const fewer = (name: string) => {
+      const report = observed.reportOf(name);
+      return report && { ...report, managementVfs: 7 };
+    };
+    expect(decide({ ...observed, reportOf: fewer }).overall).toMatchObject({ state: "progressing" });
+    cluster.entries = [];
+    cluster.settle();
+    expect(cluster.nodes.get("a")?.ownLabels).toEqual([]);
+  });
+
+  it("raises the number of VFs of a new policy", () => {
+    expect([...withCount("20", { totalvfs: 64 }).policies.values()]).toMatchObject([{ spec: { numVfs: 21 } }]);
+  });
+
+  it.each([
+    { count: "16", more: {}, words: "supports 16 VFs on each port, but OVN needs 17, 16 of them as management ports" },
+    { count: "many", more: {}, words: "mgmt-port-resource-count of ConfigMap hardware-offload-config is" },
+  ])("is degraded if it is $count", ({ count, more, words }) => {
+    const { overall } = withCount(count, more).decide();
+    expect(overall?.state).toBe("degraded");
+    expect(overall?.message).toContain(words);
+  });
+
+  it("is degraded if the policy has no VF for pods", () => {
+    const cluster = withCount("8");
+    for (const [name, { spec, ...policy }] of cluster.policies)
+      cluster.policies.set(name, { ...policy, spec: { ...spec, numVfs: 8 } });
+    expect(cluster.decide().overall).toEqual({
+      state: "degraded",
+      message:
+        "SriovNetworkNodePolicy ovn-offload-dpu-bluefield-2 has numVfs 8, but 8 VFs are the management ports of " +
+        "OVN-Kubernetes: set numVfs to at least 9",
+    });
+  });
+});
+
+it("shows what a webhook has refused, at the pool and at all of them", () => {
+  const cluster = openshift();
+  cluster.entries = [entry("dpu")];
+  cluster.step();
+  const object = "SriovNetworkNodePolicy ovn-offload-dpu-bluefield-2";
+  const refused = withRefusals(cluster.decide(), [{ object, pool: "dpu", words: "spec.numVfs: too many" }]);
+  const message = `${object} is refused: spec.numVfs: too many`;
+  expect(refused.overall).toEqual({ state: "degraded", message: `pool dpu: ${message}` });
+  expect(refused.pools).toMatchObject([{ pool: "dpu", state: "degraded", message }]);
 });
 
 describe("any sequence of changes", () => {

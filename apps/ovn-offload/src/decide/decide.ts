@@ -15,7 +15,7 @@ import {
   restoredDnsPlacement,
   type DnsPlacement,
 } from "@switchyard/render";
-import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
+import { decideConfigMaps, isResourceRestored, managementPortsPerHost } from "./decide-config-maps.ts";
 import { decideMachineConfigs } from "./decide-machine-configs.ts";
 import { decideNetworks } from "./decide-networks.ts";
 import { decidePolicies } from "./decide-policies.ts";
@@ -39,21 +39,24 @@ export function decide(observed: ObservedCluster): Decision {
     interfacesOf: (node) => reportOf(node)?.interfaces,
     networkOf: (node) => reportOf(node)?.hostNetwork,
   });
-  const hosts = assignHosts(factsOf(observed), selection, isKindMissing(observed));
+  const ports = managementPortsPerHost(observed);
+  const hosts = assignHosts(factsOf(observed, ports.count), selection, isKindMissing(observed));
   const isNeeded = hosts.some(needsShared);
-  const dns = placeDns(observed, isNeeded);
+  const eligible = dnsNodes(observed, hosts);
+  const dns = placeDns(observed, { isNeeded, eligible });
   const maps = decideConfigMaps(observed, hosts);
   const isRestored = restoredPools(observed, selection.pools, { hosts, isNeeded });
   const shared: SharedState = {
     openshift: machineConfigPools && offloadHostLabels(observed.configMaps.hardwareOffload.present?.data ?? {}),
     resource: maps.resource,
+    managementVfs: ports.count,
     isDnsPlaced: dns?.state !== "change",
     isRestored,
   };
   const pools = isKindMissing(observed) ? [] : selection.pools;
   const configs = decideMachineConfigs({ observed, pools, hosts, isDnsPlaced: shared.isDnsPlaced });
-  const labelled = labelNodes(observed, hosts, { shared, isNeeded });
-  const policies = decidePolicies(observed, selection.pools, hosts);
+  const labelled = labelNodes(observed, hosts, { shared, isNeeded, eligible });
+  const policies = decidePolicies(observed, selection.pools, { hosts, managementVfs: ports.count });
   const networks = decideNetworks(observed, hosts);
   return {
     writes: [
@@ -74,6 +77,7 @@ export function decide(observed: ObservedCluster): Decision {
       waitingPodsOf: observed.waitingPodsOf,
       clusterProblems: [
         ...maps.problems,
+        ...(ports.problem !== undefined && isNeeded ? [ports.problem] : []),
         ...policies.problems,
         ...networks.problems,
         ...(shared.openshift?.problems ?? []),
@@ -89,7 +93,7 @@ function isUnknown(entries: ObservedCluster["entries"]): entries is UnknownEntri
 
 /** Without entries nothing is written: what is shared by the hosts stays, too, and a pool's policy without a host. */
 function keepAll(observed: ObservedCluster, entries: UnknownEntries): Decision {
-  const hosts = keptHosts(factsOf(observed), entries);
+  const hosts = keptHosts(factsOf(observed, managementPortsPerHost(observed).count), entries);
   const none = { waiting: new Map(), held: new Map(), refused: new Map() };
   return {
     writes: [],
@@ -113,21 +117,35 @@ function isKindMissing({ machineConfigPools, nodes }: ObservedCluster): boolean 
   );
 }
 
-function factsOf({ nodes, reportOf, machineConfigPools = [], configMaps }: ObservedCluster) {
+function factsOf({ nodes, reportOf, machineConfigPools = [], configMaps }: ObservedCluster, managementVfs: number) {
   const sources = renderedSources(machineConfigPools);
   const data = configMaps.managementPorts.present?.data ?? {};
   const own = managementPortEntry();
   return nodes.map((node) => {
     const { name } = node.metadata;
-    const facts = hostState(node, { report: reportOf(name), sources, isPublished: data[name] === own });
+    const facts = hostState(node, { report: reportOf(name), managementVfs, sources, isPublished: data[name] === own });
     // Without the namespace of OVN-Kubernetes there is no ConfigMap to publish in: the label is enough.
     return configMaps.managementPorts.isPossible ? facts : { ...facts, isPublished: facts.isApplied === true };
   });
 }
 
-function placeDns({ dns, nodes }: ObservedCluster, isNeeded: boolean): DnsPlacement | undefined {
+/** Returns the nodes on which pods of DNS can run: those that are no hosts and do not lose Open vSwitch with their pool. */
+function dnsNodes({ nodes, machineConfigs }: ObservedCluster, hosts: readonly AssignedHost[]): readonly ObservedNode[] {
+  const configured = new Set(machineConfigs.map(({ pool }) => pool));
+  const without = new Set(
+    hosts
+      .filter(({ direction, isApplied, pool }) => isApplied === true || (direction !== "leave" && configured.has(pool)))
+      .map(({ name }) => name),
+  );
+  return nodes.filter((node) => isDnsEligible(node) && !without.has(node.metadata.name));
+}
+
+function placeDns(
+  { dns }: ObservedCluster,
+  { isNeeded, eligible }: Pick<Labelling, "isNeeded" | "eligible">,
+): DnsPlacement | undefined {
   if (dns === undefined) return undefined;
-  return isNeeded ? dnsPlacement(dns, nodes) : restoredDnsPlacement(dns);
+  return isNeeded ? dnsPlacement(dns, eligible) : restoredDnsPlacement(dns);
 }
 
 function writeDns({ dns }: ObservedCluster, wish: DnsPlacement | undefined): readonly OffloadWrite[] {
@@ -156,26 +174,31 @@ type TaintNode = Extract<OffloadWrite, { readonly kind: "taint-node" }>;
 interface Labelling {
   readonly shared: SharedState;
   readonly isNeeded: boolean;
+  /** The nodes on which pods of DNS can run. */
+  readonly eligible: readonly ObservedNode[];
 }
 
-function labelNodes(observed: ObservedCluster, hosts: readonly AssignedHost[], { shared, isNeeded }: Labelling) {
+function labelNodes(
+  observed: ObservedCluster,
+  hosts: readonly AssignedHost[],
+  { shared, isNeeded, eligible }: Labelling,
+) {
   const byName = new Map(hosts.map((host) => [host.name, host]));
   const conflicts = new Map<string, string>();
   const hasDns = observed.dns !== undefined;
+  const canRunDns = new Set(eligible);
   // The label stays until the placement is restored: else DNS would match no node.
   const isDnsUsed = isNeeded || observed.dns?.metadata.annotations?.[dnsPlacementBefore] !== undefined;
   const writes = observed.nodes.flatMap((node): readonly LabelNode[] => {
     const host = byName.get(node.metadata.name);
     const wanted = host === undefined ? { labels: {} } : wantedLabels(host, shared);
     if (wanted.conflict !== undefined) conflicts.set(node.metadata.name, wanted.conflict);
-    const isEligible = hasDns && isDnsUsed && isDnsEligible(node) && wanted.labels[labels.ovnOffloadPool] === undefined;
+    const isEligible = hasDns && isDnsUsed && canRunDns.has(node) && wanted.labels[labels.ovnOffloadPool] === undefined;
     const all = isEligible ? { ...wanted.labels, [dnsEligibleLabel]: "" } : wanted.labels;
     if (hasLabels(node, all)) return [];
     return [{ kind: "label-node", node: node.metadata.name, uid: node.metadata.uid ?? "", labels: all }];
   });
-  const isDnsReady =
-    !isNeeded ||
-    observed.nodes.every((node) => !isDnsEligible(node) || node.metadata.labels?.[dnsEligibleLabel] === "");
+  const isDnsReady = !isNeeded || eligible.every(({ metadata }) => metadata.labels?.[dnsEligibleLabel] === "");
   return { writes, nodes: new Set(writes.map(({ node }) => node)), conflicts, isDnsReady };
 }
 

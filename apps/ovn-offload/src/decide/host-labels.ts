@@ -12,8 +12,10 @@ import { hostLabelsOf } from "./host-state.ts";
 export interface SharedState {
   /** Labels of the network operator; undefined in clusters without MachineConfigPools. */
   readonly openshift: OffloadHostLabels | undefined;
-  /** Name of VF 0's resource; undefined if it has none. */
+  /** Name of the management ports' resource; undefined if they have none. */
   readonly resource: string | undefined;
+  /** Number of management ports of each host. */
+  readonly managementVfs: number;
   /** Whether pods of DNS are kept off the hosts, as far as that is possible. */
   readonly isDnsPlaced: boolean;
   /** Whether a host of the pool may lose its first label: nothing that is shared is left that needs it. */
@@ -34,16 +36,18 @@ export function wantedLabels(host: AssignedHost, shared: SharedState): WantedLab
 }
 
 /** Reports whether the host may get the label for OVN-Kubernetes, or keep it. */
-export function isConfigured({ isApplied, isNamed, isPublished, isLabelled, marker }: AssignedHost): boolean {
+export function isConfigured(host: AssignedHost): boolean {
+  const { isApplied, isNamed, isPublished, isLabelled, marker } = host;
   if (marker === undefined || !isPublished) return false;
-  return isLabelled || (isApplied === true && isNamed);
+  return isLabelled || (isApplied === true && isNamed && isPrepared(host));
 }
 
-function entering(host: AssignedHost, { openshift, resource, isDnsPlaced }: SharedState): WantedLabels {
+function entering(host: AssignedHost, { openshift, resource, managementVfs, isDnsPlaced }: SharedState): WantedLabels {
   if (host.marker === undefined && !canBeMarked(host)) return { labels: {} };
   const own = {
     [labels.ovnOffloadPool]: host.pool,
     ...(resource !== undefined && { [labels.ovnManagementResource]: resource }),
+    ...(managementVfs > 1 && { [labels.ovnManagementVfs]: String(managementVfs) }),
     ...(openshift === undefined && usesFiles(host, isDnsPlaced) && { [labels.ovnOffloadFiles]: "daemon" }),
   };
   const present = { ...host.node.metadata.labels };
@@ -58,10 +62,10 @@ function usesFiles(host: AssignedHost, isDnsPlaced: boolean): boolean {
 }
 
 function leaving(host: AssignedHost, { isRestored }: SharedState): Readonly<Record<string, string>> {
-  const { ovnOffloadPool, ovnManagementResource } = labels;
-  if (isClean(host)) return isRestored(host.pool) ? {} : kept(host, [ovnOffloadPool, ovnManagementResource]);
-  if (host.isApplied === false) return kept(host, [ovnOffloadPool, ovnManagementResource]);
-  return kept(host, [ovnOffloadPool, ovnManagementResource, ...hostLabelsOf(host.node)]);
+  const marks = [labels.ovnOffloadPool, labels.ovnManagementResource, labels.ovnManagementVfs];
+  if (isClean(host)) return isRestored(host.pool) ? {} : kept(host, marks);
+  if (host.isApplied === false) return kept(host, marks);
+  return kept(host, [...marks, ...hostLabelsOf(host.node)]);
 }
 
 function kept({ node }: AssignedHost, keys: readonly string[]): Readonly<Record<string, string>> {

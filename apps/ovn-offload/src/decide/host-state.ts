@@ -4,6 +4,7 @@
  * removed because of it.
  */
 import { annotations, labels, taints, type MachineConfigPool } from "@switchyard/api";
+import { smartNicVfLimit, smartNicVfProblem, type SmartNicVfLimit } from "@switchyard/plan";
 import { smartNicsOf, type SmartNicModel } from "@switchyard/policy";
 import { dnsEligibleLabel, managementPortName } from "@switchyard/render";
 import type { NodeReport, ObservedNode } from "./observed.ts";
@@ -19,13 +20,21 @@ export interface HostState {
   readonly cardMode: string | undefined;
   /** Why OVN cannot run on the SmartNIC in its current mode; undefined if it can. */
   readonly modeProblem: string | undefined;
+  /** How many VFs each PF of the SmartNIC can have; undefined before the first report. */
+  readonly vfLimit: SmartNicVfLimit | undefined;
+  /** Why the SmartNIC cannot have the VFs that OVN needs; undefined if it can. */
+  readonly vfProblem: string | undefined;
   readonly vfsExist: boolean;
+  /** What the config daemon reports as its error; empty if there is none. */
+  readonly syncError: string;
   /** Whether it is known that the host keeps its network without Open vSwitch, as far as it still has Open vSwitch. */
   readonly isNetworkKnown: boolean;
   /** Whether VF 0 has its permanent name, or ovnkube's. */
   readonly isNamed: boolean;
   /** Whether the host runs without Open vSwitch; undefined if that is not known. */
   readonly isApplied: boolean | undefined;
+  /** The MachineConfigs that the running configuration was made from; undefined if they are not known. */
+  readonly appliedConfigs: readonly string[] | undefined;
   /** Whether OVN-Kubernetes can read the name of the management port. */
   readonly isPublished: boolean;
   /** Whether ovn-offload has set labels by which OVN-Kubernetes recognises the host. */
@@ -35,6 +44,8 @@ export interface HostState {
 
 export interface HostStateSources {
   readonly report: NodeReport | undefined;
+  /** Number of management ports of each host. */
+  readonly managementVfs: number;
   /** renderedSources of all pools. */
   readonly sources: ReadonlyMap<string, readonly string[]>;
   readonly isPublished: boolean;
@@ -44,6 +55,7 @@ export interface HostStateSources {
 const ownMarks: ReadonlySet<string> = new Set([
   labels.ovnOffloadPool,
   labels.ovnManagementResource,
+  labels.ovnManagementVfs,
   labels.ovnOffloadFiles,
   dnsEligibleLabel,
 ]);
@@ -51,11 +63,15 @@ const ownMarks: ReadonlySet<string> = new Set([
 /** The name that ovnkube gives to the management port once it uses it. */
 const ovnkubeName = "ovn-k8s-mp0";
 
-export function hostState(node: ObservedNode, { report, sources, isPublished }: HostStateSources): HostState {
+export function hostState(
+  node: ObservedNode,
+  { report, managementVfs, sources, isPublished }: HostStateSources,
+): HostState {
   const { name, labels: present = {} } = node.metadata;
   const cards = report === undefined || report.interfaces.length === 0 ? undefined : smartNicsOf(report.interfaces);
   const vfName = report?.managementVf?.name ?? "";
-  const mode = cards?.[0]?.pfs[0]?.cardMode;
+  const card = cards?.[0];
+  const mode = card?.pfs[0]?.cardMode;
   return {
     node,
     name,
@@ -63,10 +79,14 @@ export function hostState(node: ObservedNode, { report, sources, isPublished }: 
     cards: cards?.map(({ model }) => model),
     cardMode: mode?.current,
     modeProblem: modeProblem(mode),
+    vfLimit: card && smartNicVfLimit(card),
+    vfProblem: card && smartNicVfProblem(card, managementVfs),
     isNetworkKnown: report?.hostNetwork !== undefined,
-    vfsExist: report?.isCurrent === true && report.vfsExist && report.managementVf !== undefined,
+    vfsExist: report?.isCurrent === true && report.vfsExist && report.managementVfs >= managementVfs,
+    syncError: report?.syncError ?? "",
     isNamed: vfName === managementPortName || vfName === ovnkubeName,
     isApplied: isApplied(node, report, sources),
+    appliedConfigs: sources.get(node.metadata.annotations?.[annotations.currentMachineConfig] ?? ""),
     isPublished,
     isLabelled: hostLabelsOf(node).length > 0,
     isTainted: node.spec?.taints?.some(({ key }) => key === taints.ovnOffload) === true,

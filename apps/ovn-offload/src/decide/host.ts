@@ -46,7 +46,11 @@ export function assignHosts(
     if (isKindMissing)
       return marker === undefined ? [] : [{ ...one, direction: "stay", pool: marker, problem: kindMissing }];
     // A card that is not reported at the moment is no reason to leave.
-    if (problem !== undefined) return [{ ...one, direction: "stay", pool: marker ?? pool, problem }];
+    if (problem !== undefined) {
+      const isStranded = marker === undefined && one.isApplied === true;
+      const text = isStranded ? `${problem}; it has no Open vSwitch any more: move it out of the pool` : problem;
+      return [{ ...one, direction: "stay", pool: marker ?? pool, problem: text }];
+    }
     return [{ ...one, direction: selected === undefined ? "leave" : "enter", pool }];
   });
 }
@@ -76,8 +80,10 @@ export function canBeMarked({ direction, cards }: AssignedHost): boolean {
 }
 
 /** Reports whether Open vSwitch can be disabled on the host. */
-export function isPrepared({ marker, pool, vfsExist, modeProblem, isNetworkKnown, isApplied }: AssignedHost): boolean {
-  return marker === pool && vfsExist && modeProblem === undefined && (isNetworkKnown || isApplied === true);
+export function isPrepared(host: AssignedHost): boolean {
+  const { marker, pool, vfsExist, vfProblem, modeProblem, isNetworkKnown, isApplied } = host;
+  const isCardReady = vfsExist && vfProblem === undefined && modeProblem === undefined;
+  return marker === pool && isCardReady && (isNetworkKnown || isApplied === true);
 }
 
 const unknownEntries: Readonly<Record<UnknownEntries, string>> = {

@@ -38,6 +38,8 @@ export interface ObservedCluster {
   readonly foreignMachineConfigs: ReadonlySet<string>;
   /** All policies of the operator's namespace. */
   readonly policies: readonly SriovNetworkNodePolicy[];
+  /** Policies of ovn-offload that somebody else has deleted, as they were. */
+  readonly lostPolicies: readonly SriovNetworkNodePolicy[];
   readonly nodes: readonly ObservedNode[];
   /** Undefined if the node has no SriovNetworkNodeState, or its daemon has not reported yet. */
   readonly reportOf: (node: string) => NodeReport | undefined;
@@ -84,14 +86,18 @@ export interface ObservedNode extends Node {
 export interface NodeReport {
   /** Whether the report is about the current spec. */
   readonly isCurrent: boolean;
-  /** The PFs, with the fields that identify SmartNICs and with their mode. */
+  /** The PFs, with the fields that identify SmartNICs, their mode, and how many VFs they can have. */
   readonly interfaces: readonly InterfaceStatus[];
   /** How the host reaches its network; undefined if the config daemon is too old to report it. */
   readonly hostNetwork: HostNetworkStatus | undefined;
   /** VF 0 of the management PF; undefined if it does not exist. */
   readonly managementVf: { readonly name: string } | undefined;
-  /** Whether the spec reserves VF 0, and all VFs exist that the spec requests on the SmartNIC. */
+  /** Number of VFs that the spec reserves for management ports and that exist, from VF 0. */
+  readonly managementVfs: number;
+  /** Whether all VFs exist that the spec requests on the SmartNIC. */
   readonly vfsExist: boolean;
+  /** status.lastSyncError, cut; empty if the node is configured. */
+  readonly syncError: string;
   /** Whether the config daemon has disabled Open vSwitch, and the host booted since. */
   readonly openVSwitchDisabled: boolean;
 }

@@ -69,6 +69,34 @@ export function offloadStatuses(input: StatusInput): OffloadStatuses {
   return { pools, overall: first ? { state: first.state, message: `pool ${first.pool}: ${first.message}` } : ready };
 }
 
+/** A write that the API server or a webhook has refused. */
+export interface Refusal {
+  /** "SriovNetworkNodePolicy ovn-offload-dpu-host-bluefield-2". */
+  readonly object: string;
+  /** The pool that waits for it; undefined if all do. */
+  readonly pool: string | undefined;
+  /** Their reason. */
+  readonly words: string;
+}
+
+/** Returns the statuses with what was refused, which nobody else reports. */
+export function withRefusals(statuses: OffloadStatuses, refusals: readonly Refusal[]): OffloadStatuses {
+  const [first] = refusals;
+  if (first === undefined || statuses.overall === undefined) return statuses;
+  const degraded = ({ object, words }: Refusal) =>
+    ({ state: "degraded", message: `${object} is refused: ${cutText(words, maxRefusalBytes)}` }) as const;
+  const pools = statuses.pools.map((pool): PoolStatus => {
+    const own = refusals.find((refusal) => refusal.pool === pool.pool);
+    return own === undefined ? pool : { ...pool, ...degraded(own) };
+  });
+  const overall = degraded(first);
+  const at = first.pool === undefined ? "" : `pool ${first.pool}: `;
+  return { pools, overall: { ...overall, message: `${at}${overall.message}` } };
+}
+
+/** A webhook can answer with any text. */
+const maxRefusalBytes = 600;
+
 function poolStatus(pool: string, hosts: readonly AssignedHost[], input: StatusInput): PoolStatus {
   const nodes = hosts.map((host) => ({ host, node: nodeStatus(host, input) }));
   const sorted = nodes.toSorted((a, b) => {
@@ -78,7 +106,7 @@ function poolStatus(pool: string, hosts: readonly AssignedHost[], input: StatusI
   const refused =
     input.configs.refused.get(pool) ??
     input.problems.find((one) => one.pool === pool && one.node === undefined && one.severity === "error")?.message;
-  const stopped = sorted.find(({ host }) => host.problem !== undefined || input.conflicts.has(host.name));
+  const stopped = sorted.find(({ host }) => isStopped(host) || input.conflicts.has(host.name));
   const incomplete = sorted.filter(({ node }) => node.missing !== undefined);
   // Prepared hosts wait for the others, whose reason is the one to act on.
   const missing = incomplete.find(({ host }) => !isPrepared(host)) ?? incomplete[0];
@@ -103,6 +131,16 @@ function poolStatus(pool: string, hosts: readonly AssignedHost[], input: StatusI
     nodes: sorted.slice(0, maxNodes).map(({ node }) => node),
     waitingPods: waitingPodsOf(hosts, input),
   };
+}
+
+/** Reports whether the host does not go on by itself. */
+function isStopped(host: AssignedHost): boolean {
+  const { direction, problem, cardMode, modeProblem, vfProblem, vfsExist, syncError, isLabelled } = host;
+  if (problem !== undefined) return true;
+  if (direction !== "enter") return false;
+  // On the way in, a card changes its mode. One that has another mode later has lost it.
+  const hasLostMode = isLabelled && modeProblem !== undefined && cardMode !== undefined;
+  return hasLostMode || vfProblem !== undefined || (!vfsExist && syncError !== "");
 }
 
 function waitingPodsOf(hosts: readonly AssignedHost[], input: StatusInput): WaitingPods {
@@ -141,7 +179,11 @@ function firstMissing(host: AssignedHost, { configs, conflicts, pools }: StatusI
   if (cards === undefined) return "the config daemon has not reported the node's PFs yet";
   if (marker !== pool) return "the node gets the label of its pool";
   if (host.modeProblem !== undefined) return host.modeProblem;
-  if (!host.vfsExist) return "the VFs of the SmartNIC do not all exist yet";
+  if (host.vfProblem !== undefined) return host.vfProblem;
+  if (!host.vfsExist) {
+    const missing = "the VFs of the SmartNIC do not all exist yet";
+    return host.syncError === "" ? missing : `${missing}: ${host.syncError}`;
+  }
   if (!host.isNetworkKnown && host.isApplied !== true) return networkUnknown;
   if (host.isApplied === undefined) return "it is not known which MachineConfig the node runs";
   if (!host.isApplied) return waiting ?? configs.refused.get(pool) ?? "the host must boot with Open vSwitch disabled";

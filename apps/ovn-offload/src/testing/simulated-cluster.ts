@@ -7,6 +7,7 @@ import {
   annotations,
   labels,
   taints,
+  type CardMode,
   type HostNetworkStatus,
   type MachineConfigPool,
   type OvnHardwareOffload,
@@ -36,11 +37,17 @@ interface SimulatedNode {
   taints: { key: string; effect: "NoSchedule" }[];
   /** Models by PCI device ID; one SmartNIC by default. */
   cards: string[];
-  mode: string;
+  mode: CardMode;
   hasReported: boolean;
   /** Whether the host booted without Open vSwitch. */
   isOffloaded: boolean;
+  /** The pool whose MachineConfig it booted with. */
+  configuredBy: string;
   hasVfs: boolean;
+  /** Number of VFs that each PF of the card can have. Its firmware cannot be changed. */
+  totalvfs: number;
+  /** What the config daemon reports as its error. */
+  syncError: string;
   /** How the host reaches its network while it has Open vSwitch; undefined: an older config daemon. */
   network: HostNetworkStatus | undefined;
 }
@@ -55,11 +62,15 @@ export class SimulatedCluster {
   readonly isOpenshift: boolean;
   readonly nodes = new Map<string, SimulatedNode>();
   readonly pools = new Map<string, { isPaused: boolean; isDegraded: boolean }>();
+  /** By pool: whether its last complete rollout had the MachineConfig of ovn-offload. */
+  readonly rolledOut = new Map<string, boolean>();
   readonly maps = new Map<ConfigMapRole, SimulatedMap>();
   readonly configs = new Map<string, string>();
   readonly policies = new Map<string, SriovNetworkNodePolicy>();
   readonly foreignMachineConfigs = new Set<string>();
   readonly networks = new Map<string, PresentOffloadNetwork>();
+  /** Policies that somebody deletes, as the service remembers them. */
+  readonly lostPolicies: SriovNetworkNodePolicy[] = [];
   /** Whether the cluster has the kind NetworkAttachmentDefinition. */
   hasMultus = true;
   entries: OvnHardwareOffload[] | UnknownEntries = [];
@@ -81,7 +92,10 @@ export class SimulatedCluster {
       mode: "embedded-cpu",
       hasReported: true,
       isOffloaded: false,
+      configuredBy: role,
       hasVfs: false,
+      totalvfs: 16,
+      syncError: "",
       network: { openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: true },
       ...more,
     });
@@ -213,9 +227,16 @@ export class SimulatedCluster {
       }
       const role = this.poolOf(node);
       const wanted = this.isConfigured(role);
+      if (node.isOffloaded === wanted) node.configuredBy = role;
       if (node.isOffloaded === wanted || this.pools.get(role)?.isPaused === true || rebooted.has(role)) continue;
       node.isOffloaded = wanted;
+      node.configuredBy = role;
       rebooted.add(role);
+    }
+    for (const name of this.pools.keys()) {
+      const wanted = this.isConfigured(name);
+      const nodes = [...this.nodes.values()].filter((node) => this.poolOf(node) === name);
+      if (nodes.every(({ isOffloaded }) => isOffloaded === wanted)) this.rolledOut.set(name, wanted);
     }
   }
 
@@ -234,6 +255,7 @@ export class SimulatedCluster {
       machineConfigs: [...this.configs].map(([name, pool]) => ({ name, uid: name, pool })),
       foreignMachineConfigs: this.foreignMachineConfigs,
       policies: [...this.policies.values()],
+      lostPolicies: this.lostPolicies,
       nodes: [...this.nodes].map(([name, node]) => this.observedNode(name, node)),
       reportOf: (name) => this.reportOf(name),
       waitingPodsOf: () => undefined,
@@ -277,10 +299,8 @@ export class SimulatedCluster {
 
   private observedPools(): readonly MachineConfigPool[] {
     return [...this.pools, ["worker", { isPaused: false, isDegraded: false }] as const].map(([name, pool]) => {
-      const nodes = [...this.nodes.values()].filter((node) => this.poolOf(node) === name);
       const wanted = rendered(name, this.isConfigured(name));
-      const isDone = nodes.every(({ isOffloaded }) => isOffloaded === this.isConfigured(name));
-      const actual = isDone ? wanted : rendered(name, !this.isConfigured(name));
+      const actual = rendered(name, this.rolledOut.get(name) === true);
       const role = { key: "machineconfiguration.openshift.io/role", operator: "In" as const };
       const head = { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool" } as const;
       return {
@@ -314,7 +334,7 @@ export class SimulatedCluster {
   }
 
   private observedNode(name: string, node: SimulatedNode): ObservedNode {
-    const current = rendered(this.poolOf(node), node.isOffloaded).name;
+    const current = rendered(node.configuredBy, node.isOffloaded).name;
     return {
       apiVersion: "v1",
       kind: "Node",
@@ -332,7 +352,7 @@ export class SimulatedCluster {
   private reportOf(name: string): NodeReport | undefined {
     const node = this.nodes.get(name);
     if (node?.hasReported !== true) return undefined;
-    const cardMode = { current: node.mode === "nic" ? ("nic" as const) : ("embedded-cpu" as const) };
+    const cardMode = { current: node.mode };
     return {
       isCurrent: true,
       interfaces: [
@@ -342,11 +362,15 @@ export class SimulatedCluster {
           vendor: "15b3",
           deviceID,
           cardMode,
+          totalvfs: node.totalvfs,
+          firmware: { unavailable: "the card is in DPU mode" },
         })),
       ],
       hostNetwork: node.isOffloaded ? {} : node.network,
       managementVf: node.hasVfs ? { name: node.isOffloaded ? "ovnmgmt0" : "eth7" } : undefined,
+      managementVfs: node.hasVfs ? Number(node.labels[labels.ovnManagementVfs] ?? 1) : 0,
       vfsExist: node.hasVfs,
+      syncError: node.syncError,
       openVSwitchDisabled: !this.isOpenshift && node.isOffloaded,
     };
   }

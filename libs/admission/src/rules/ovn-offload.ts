@@ -20,8 +20,19 @@ export function checkOvnOffload(config: SriovOperatorConfig, view: ClusterView):
   if (selection === undefined) {
     return [warn(field, "could not be checked, because the MachineConfigPools of the cluster are not known yet")];
   }
+  const twice = selection.pools.flatMap(({ name, entry }) => {
+    const pool = view.pools.find(({ spec }) => spec?.ovsHardwareOffloadConfig?.name === name);
+    if (pool === undefined) return [];
+    const message =
+      `MachineConfigPool ${name} is named by spec.ovsHardwareOffloadConfig of SriovNetworkPoolConfig ${pool.metadata.name}, ` +
+      "and its machines would run without Open vSwitch: use one of both";
+    return [refuse(`${field}[${entry}].nodeSelector`, message)];
+  });
   const groups = Map.groupBy(selection.problems, ({ code, entry, pool }) => JSON.stringify([code, entry, pool]));
-  return [...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [toFinding(first, more)]));
+  return [
+    ...twice,
+    ...[...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [toFinding(first, more)])),
+  ];
 }
 
 function toFinding({ severity, entry, message }: OffloadProblem, more: readonly OffloadProblem[]): ReviewFinding {

@@ -19,6 +19,7 @@ import {
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { asNode } from "../policy-targets.ts";
+import { offloadSelection } from "./ovn-offload.ts";
 
 export function checkPool(
   pool: SriovNetworkPoolConfig,
@@ -54,6 +55,18 @@ export function checkPoolSelector(pool: SriovNetworkPoolConfig, view: ClusterVie
   const nodeCount = view.nodes.filter((node) => isInNodeSet(asNode(node), rules)).length;
   if (view.nodes.length > 0 && nodeCount === 0) return [];
   return [warn("", describeEmptySelector(view.nodes.length === 0 ? undefined : nodeCount))];
+}
+
+/** A machine with OVN on its SmartNIC boots without the Open vSwitch whose offload the pool would configure. */
+export function checkPoolOffload(pool: SriovNetworkPoolConfig, view: ClusterView): readonly ReviewFinding[] {
+  if (!isHardwareOffloadPool(pool) || pool.metadata.namespace !== view.namespace) return [];
+  const selection = offloadSelection(view.operatorConfig?.spec?.ovnHardwareOffload, view);
+  const machineConfigPool = pool.spec?.ovsHardwareOffloadConfig?.name ?? "";
+  if (selection?.pools.some(({ name }) => name === machineConfigPool) !== true) return [];
+  const message =
+    `MachineConfigPool ${machineConfigPool} is selected by spec.ovnHardwareOffload of the SriovOperatorConfig, so its machines ` +
+    "run without Open vSwitch: use one of both";
+  return [refuse("spec.ovsHardwareOffloadConfig.name", message)];
 }
 
 export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView): readonly ReviewFinding[] {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * checkReservedVf protects VF 0 of SmartNICs on whose hosts OVN runs on the card: it is the management port of
- * OVN-Kubernetes. Merging reserves it whatever policies request, so a policy that asks for it by number is refused, and a
- * policy for all VFs is told that it gets one less.
+ * checkReservedVf protects the first VFs of SmartNICs on whose hosts OVN runs on the card: they are the management ports of
+ * OVN-Kubernetes. Merging reserves them whatever policies request, so a policy that asks for one by number is refused, and a
+ * policy for all VFs is told that it gets fewer.
  */
 import { labels, type InterfaceStatus, type SriovNetworkNodePolicy } from "@switchyard/api";
-import { isNameOf, managementPf, offloadHostOf, parsePfName, unreservedVfs } from "@switchyard/policy";
+import { isNameOf, managementPf, offloadHostOf, parsePfName, reservedVfs, unreservedVfs } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { NodeForReview } from "../node-for-review.ts";
@@ -20,35 +20,50 @@ export function checkReservedVf(policy: SriovNetworkNodePolicy, context: PolicyC
     selected ??= selectedHosts(view);
     return selected.has(name);
   };
-  const found = new Map<string, { readonly finding: ReviewFinding; readonly nodes: string[] }>();
+  const found = new Map<string, FoundFinding>();
   for (const { groups, layout, pfs } of targets.matches) {
     const management = managementPf(layout);
     const pf = pfs.find(({ nic }) => nic.pciAddress === management?.pciAddress);
-    if (pf?.vfs?.first !== 0) continue;
+    if (pf?.vfs === undefined) continue;
     for (const node of groups.flatMap(({ nodes }) => nodes)) {
       const host =
         offloadHostOf(asNode(node), layout) ?? (isSelected(node.name) ? futureHost(node, layout) : undefined);
       const { vfs, problem } = unreservedVfs(policy, { nic: pf.nic, vfs: pf.vfs, host });
-      if (host === undefined || (vfs === undefined && problem === undefined)) continue;
-      const finding = findingFor(policy, pf.nic, vfs === undefined ? undefined : `${vfs.first} to ${vfs.last}`);
-      const entry = found.get(finding.message) ?? { finding, nodes: [] };
-      found.set(finding.message, entry);
+      if (host === undefined || pf.vfs.first >= host.managementVfs) continue;
+      if (vfs === undefined && problem === undefined) continue;
+      const rest = vfs === undefined ? undefined : `${vfs.first} to ${vfs.last}`;
+      const finding = findingFor(policy, pf.nic, { rest, reserved: host.managementVfs });
+      const key = JSON.stringify([host.managementVfs, finding.message]);
+      const entry = found.get(key) ?? { finding, reserved: host.managementVfs, nodes: [] };
+      found.set(key, entry);
       entry.nodes.push(node.name);
     }
   }
-  return [...found.values()].map(({ finding, nodes }) => ({
+  return [...found.values()].map(({ finding, reserved, nodes }) => ({
     ...finding,
-    message: `VF 0 is reserved for the management port of OVN-Kubernetes on ${listNames(nodes)}: ${finding.message}`,
+    message: `${reservedVfs(reserved, "")} on ${listNames(nodes)}: ${finding.message}`,
   }));
 }
 
-function selectedHosts(view: ClusterView): ReadonlySet<string> {
+interface FoundFinding {
+  readonly finding: ReviewFinding;
+  /** Number of reserved VFs. */
+  readonly reserved: number;
+  readonly nodes: string[];
+}
+
+/** Returns the names of the nodes that entries of spec.ovnHardwareOffload select. */
+export function selectedHosts(view: ClusterView): ReadonlySet<string> {
   const selection = offloadSelection(view.operatorConfig?.spec?.ovnHardwareOffload, view);
   return new Set(selection?.pools.flatMap(({ nodes }) => nodes));
 }
 
 /** `rest` is undefined if the resource gets no VF of the PF. */
-function findingFor({ spec }: SriovNetworkNodePolicy, nic: InterfaceStatus, rest: string | undefined): ReviewFinding {
+function findingFor(
+  { spec }: SriovNetworkNodePolicy,
+  nic: InterfaceStatus,
+  { rest, reserved }: { readonly rest: string | undefined; readonly reserved: number },
+): ReviewFinding {
   const entries = spec.nicSelector.pfNames ?? [];
   const index = entries.findIndex((entry) => {
     const pfName = parsePfName(entry);
@@ -57,14 +72,14 @@ function findingFor({ spec }: SriovNetworkNodePolicy, nic: InterfaceStatus, rest
   const where = `${nic.name ?? "unnamed"} (${nic.pciAddress})`;
   if (index >= 0 && entries[index]?.includes("#") === true) {
     const path = `spec.nicSelector.pfNames[${index}]`;
-    return refuse(path, `select VFs from VF 1 of ${where}`);
+    return refuse(path, `select VFs from VF ${reserved} of ${where}`);
   }
   const gets = rest === undefined ? "no VF" : `VFs ${rest} only`;
   return warn("spec.nicSelector", `the policy's resource gets ${gets} of ${where}`);
 }
 
 /** The node as it will be once ovn-offload has labelled it. */
-function futureHost(node: NodeForReview, layout: readonly InterfaceStatus[]): ReturnType<typeof offloadHostOf> {
+export function futureHost(node: NodeForReview, layout: readonly InterfaceStatus[]): ReturnType<typeof offloadHostOf> {
   const marked = { ...node.labels, [labels.ovnOffloadPool]: "selected" };
   return offloadHostOf(asNode({ name: node.name, labels: marked }), layout);
 }

@@ -369,6 +369,11 @@ export interface SriovNetworkNodeStateStatus extends ObjectStatus {
 export interface OpenVSwitchStatus {
   /** Why the database of Open vSwitch cannot be read; empty if it can. */
   readonly error?: string;
+  /**
+   * Why ovs-vswitchd forwards no packets: "ovs-vswitchd does not run: …". Absent if it runs. VFs of PFs with an Open vSwitch bridge are
+   * then not offered to pods.
+   */
+  readonly switchError?: string;
   /** Whether hardware offload is configured: other_config:hw-offload of the table Open_vSwitch. */
   readonly hardwareOffload?: boolean;
   /** Whether ovs-vswitchd must be restarted, because it was started before Switchyard configured hardware offload. */

@@ -39,6 +39,8 @@ export class KubeError extends Error {
   readonly code: string;
   /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
+  /** The message of the server, or a description of the problem; empty if there is none. */
+  readonly words: string;
   readonly details: KubeErrorDetails | undefined;
   /** Delay before a retry that the server requests (429, 503). */
   readonly retryAfterMs: number | undefined;
@@ -59,6 +61,7 @@ export class KubeError extends Error {
     this.tried = tried;
     this.code = code;
     this.status = why.status;
+    this.words = why.words ?? "";
     this.details = why.details;
     this.retryAfterMs = why.retryAfterMs;
   }

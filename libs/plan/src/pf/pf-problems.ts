@@ -11,7 +11,7 @@ import { quote, type PlanProblem } from "../problem.ts";
 
 /** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */
 export function modeProblem(
-  { eSwitchMode }: InterfaceSpec,
+  { eSwitchMode, cardMode }: InterfaceSpec,
   pf: InterfaceStatus,
 ): Pick<PlanProblem, "code" | "message"> | undefined {
   const { pciAddress } = pf;
@@ -22,6 +22,10 @@ export function modeProblem(
   }
   if (wanted === "switchdev" && pf.totalvfs === undefined) {
     return { code: "no-sriov", message: `"${wanted}" requested, but ${pciAddress} has no SR-IOV capability` };
+  }
+  if (wanted === "switchdev" && cardMode !== undefined) {
+    const message = `"${wanted}" requested, but the card's own system has the eswitch of ${pciAddress} in mode ${cardMode}`;
+    return { code: "unsupported", message };
   }
   if (wanted === "switchdev" && pf.hasESwitch === false) {
     const owner = smartNicModelOf(pf) === undefined ? "" : "; the card's own system has it";
@@ -87,7 +91,7 @@ export type VfLimitProblem = Pick<PlanProblem, "message"> & { readonly code: "no
  */
 export function vfLimitProblem(numVfs: number, pf: InterfaceStatus): VfLimitProblem | undefined {
   const { pciAddress, totalvfs } = pf;
-  if (numVfs <= (totalvfs ?? 0) || canRaise(numVfs, pf)) return undefined;
+  if (numVfs <= mostVfs(pf)) return undefined;
   const advice = inFirmware(numVfs, pf);
   const vfs = numVfs === 1 ? "1 VF" : `${numVfs} VFs`;
   return totalvfs === undefined
@@ -98,12 +102,14 @@ export function vfLimitProblem(numVfs: number, pf: InterfaceStatus): VfLimitProb
 /** The largest NUM_OF_VFS that upstream sets, too (sriov-operator.md E.3). */
 const mostFirmwareVfs = 128;
 
-export function isMellanox({ vendor }: InterfaceStatus): boolean {
+export function isMellanox({ vendor }: Pick<InterfaceStatus, "vendor">): boolean {
   return vendor === "15b3";
 }
 
-function canRaise(numVfs: number, pf: InterfaceStatus): boolean {
-  return isMellanox(pf) && numVfs <= mostFirmwareVfs && pf.firmware?.unavailable === undefined;
+/** Returns the largest number of VFs that the PF can have, with a firmware setting that Switchyard can change. */
+export function mostVfs(pf: Pick<InterfaceStatus, "vendor" | "totalvfs" | "firmware">): number {
+  const raised = isMellanox(pf) && pf.firmware?.unavailable === undefined ? mostFirmwareVfs : 0;
+  return Math.max(pf.totalvfs ?? 0, raised);
 }
 
 function inFirmware(numVfs: number, pf: InterfaceStatus): string {

@@ -73,6 +73,19 @@ describe("VF 0 of the management PF", () => {
     expect(merged.spec.interfaces?.[1]?.vfGroups?.[0]).toEqual({ resourceName: "mgmt", ...reserved });
   });
 
+  it("has as many others after it as the node's label says", () => {
+    const merged = merge([own("p", { vendor: "15b3" })], { ...marker, "switchyard.io/ovn-management-vfs": "3" });
+    expect(groupsOf(merged)).toEqual(["reserved 0-2", "p 3-3"]);
+    expect(groupsOf(merged, second.pciAddress)).toEqual(["p 0-3"]);
+    const all = merge([own("p", { vendor: "15b3" })], { ...marker, "switchyard.io/ovn-management-vfs": "4" });
+    expect(groupsOf(all)).toEqual(["reserved 0-3"]);
+    expect(all.problems[0]?.message).toContain("VFs 0 to 3 of 0000:3b:00.0 are reserved for the management ports");
+    for (const text of ["0", "-1", "999", "x", ""]) {
+      const odd = merge([own("p", { vendor: "15b3" })], { ...marker, "switchyard.io/ovn-management-vfs": text });
+      expect(groupsOf(odd)).toEqual(["reserved 0-0", "p 1-3"]);
+    }
+  });
+
   it("is all that its resource has, and a policy that requests just that has no problem", () => {
     const labels = { ...marker, "switchyard.io/ovn-management-resource": "mgmt" };
     const only = own("only", { pfNames: ["ens1f0np0#0-0"] }, { resourceName: "mgmt" });

@@ -12,18 +12,21 @@ import { smartNicsOf } from "./smart-nics.ts";
 export const offloadLabelKeys: readonly string[] = [
   labels.ovnOffloadPool,
   labels.ovnManagementResource,
+  labels.ovnManagementVfs,
   labels.ovnOffloadFiles,
 ];
 
 /** A node that has the label switchyard.io/ovn-offload-pool. */
 export interface OffloadHost {
   readonly pool: string;
-  /** PCI address of the PF whose VF 0 is reserved; undefined if the node has reported no SmartNIC. */
+  /** PCI address of the PF whose first VFs are reserved; undefined if the node has reported no SmartNIC. */
   readonly managementPf: string | undefined;
   /** PCI addresses of all PFs of that SmartNIC. */
   readonly cardPfs: ReadonlySet<string>;
-  /** Name of the resource, without prefix, that VF 0 is offered as; undefined if it is offered as none. */
+  /** Name of the resource, without prefix, that they are offered as; undefined if they are offered as none. */
   readonly managementResource: string | undefined;
+  /** Number of reserved VFs, from VF 0; at least 1. */
+  readonly managementVfs: number;
   /** Whether the config daemon disables Open vSwitch on the host. */
   readonly disablesOpenVSwitch: boolean;
 }
@@ -39,16 +42,17 @@ export function offloadHostOf(node: Node, interfaces: readonly InterfaceStatus[]
     managementPf: addresses[0],
     cardPfs: new Set(addresses),
     managementResource: valueOf(own, labels.ovnManagementResource),
+    managementVfs: readCount(valueOf(own, labels.ovnManagementVfs)),
     disablesOpenVSwitch: valueOf(own, labels.ovnOffloadFiles) === "daemon",
   };
 }
 
-/** Index of the VF that is the management port of OVN-Kubernetes. */
-export const managementVf = 0;
+/** Largest number of management ports of a host: a BlueField has at most 128 VFs, and pods need one. */
+export const mostManagementVfs = 127;
 
 /**
- * Returns the PF with what OVN needs on it: the mode of the card, and on the management PF the group of VF 0. `spec` is what
- * policies request, without VF 0.
+ * Returns the PF with what OVN needs on it: the mode of the card, and on the management PF the group of the reserved VFs. `spec` is
+ * what policies request, without these VFs.
  */
 export function withReservation(
   spec: InterfaceSpec,
@@ -60,11 +64,17 @@ export function withReservation(
   const reserved: VfGroup = {
     ...defined({ resourceName: host.managementResource }),
     deviceType: "netdevice",
-    vfRange: `${managementVf}-${managementVf}`,
+    vfRange: `0-${host.managementVfs - 1}`,
     reservedFor: "ovn-management-port",
   };
   const groups = pciAddress === host.managementPf ? [reserved, ...vfGroups] : vfGroups;
   return { ...pf, cardMode: "embedded-cpu", vfGroups: groups };
+}
+
+/** A value that ovn-offload does not write means 1. */
+function readCount(text = "1"): number {
+  const count = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 1;
+  return count <= mostManagementVfs ? count : 1;
 }
 
 /** An empty value counts as absent. */

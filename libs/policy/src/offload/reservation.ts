@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a policy loses on a PF because VF 0 is reserved for the management port of OVN-Kubernetes.
+ * What a policy loses on a PF because its first VFs are reserved for the management ports of OVN-Kubernetes.
  * Usage: `const { vfs, problem } = unreservedVfs(policy, { nic, vfs: range, host });`
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 import { fromVf, type VfRange } from "../vfs/vf-range.ts";
-import { managementVf, type OffloadHost } from "./offload-host.ts";
+import type { OffloadHost } from "./offload-host.ts";
 
 /** What a policy requests on one PF of a host. */
 interface VfRequest {
@@ -22,14 +22,14 @@ export interface UnreservedVfs {
 }
 
 /**
- * Returns the VFs that the policy's resource gets. On the management PF, VF 0 is reserved. On all PFs of a host, the resource
- * of VF 0 gets no other VF: OVN-Kubernetes would take any of them.
+ * Returns the VFs that the policy's resource gets. On the management PF, the first VFs are reserved. On all PFs of a host, their
+ * resource gets no other VF: OVN-Kubernetes would take any of them.
  */
 export function unreservedVfs(policy: SriovNetworkNodePolicy, { nic, vfs, host }: VfRequest): UnreservedVfs {
   if (host?.managementPf === undefined) return { vfs };
   const { resourceName } = policy.spec;
   const isManagementPf = host.managementPf === nic.pciAddress;
-  const rest = isManagementPf ? fromVf(vfs, managementVf + 1) : vfs;
+  const rest = isManagementPf ? fromVf(vfs, host.managementVfs) : vfs;
   if (resourceName !== "" && resourceName === host.managementResource) {
     if (rest === undefined) return { vfs: undefined }; // The reservation does what the policy requests.
     const message =
@@ -39,10 +39,17 @@ export function unreservedVfs(policy: SriovNetworkNodePolicy, { nic, vfs, host }
   }
   if (rest !== undefined) return { vfs: rest };
   const message =
-    `VF ${managementVf} of ${nic.pciAddress} is reserved for the management port of OVN-Kubernetes, ` +
+    `${reservedVfs(host.managementVfs, ` of ${nic.pciAddress}`)}, ` +
     "and the policy selects no other VF of it, so its resource gets no VF of this PF: increase numVfs, or select other VFs";
   const { nicSelector } = policy.spec;
   return { vfs: undefined, problem: policyProblem(policy, reserved("spec.nicSelector", nicSelector, message)) };
+}
+
+/** "VF 0 of 0000:3b:00.0 is reserved for the management port of OVN-Kubernetes". */
+export function reservedVfs(count: number, where: string): string {
+  return count === 1
+    ? `VF 0${where} is reserved for the management port of OVN-Kubernetes`
+    : `VFs 0 to ${count - 1}${where} are reserved for the management ports of OVN-Kubernetes`;
 }
 
 function reserved(field: string, value: unknown, message: string) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { managementResource, offloadHostLabels, ovnHostLabels } from "./hardware-offload-config.ts";
+import {
+  managementPortCount,
+  managementResource,
+  offloadHostLabels,
+  ovnHostLabels,
+} from "./hardware-offload-config.ts";
 
 const options = { prefix: "openshift.io", isWanted: true };
 const key = "mgmt-port-resource-name";
@@ -33,6 +38,24 @@ describe("managementResource", () => {
     expect(managementResource(own, { ...left, isOwn: true }).patch).toEqual({ [key]: null });
     expect(managementResource(own, left).patch).toEqual({});
     expect(managementResource({ [key]: "openshift.io/mgmtvf" }, { ...left, isOwn: true }).patch).toEqual({});
+  });
+});
+
+describe("managementPortCount", () => {
+  it.each([
+    { text: undefined, count: 1 },
+    { text: "", count: 1 },
+    { text: "8", count: 8 },
+    { text: "127", count: 127 },
+  ])("reads $text", ({ text, count }) => {
+    expect(managementPortCount(text === undefined ? {} : { "mgmt-port-resource-count": text })).toEqual({ count });
+  });
+
+  it.each(["0", "-1", "128", "1.5", "8 ", "many"])("refuses %j", (text) => {
+    expect(managementPortCount({ "mgmt-port-resource-count": text })).toEqual({
+      count: 1,
+      problem: `mgmt-port-resource-count of ConfigMap hardware-offload-config is "${text}": expected a number from 1 to 127`,
+    });
   });
 });
 

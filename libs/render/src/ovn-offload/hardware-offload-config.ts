@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What OpenShift's network operator reads from its ConfigMap `hardware-offload-config`: the resource that VF 0 is offered as
- * (required with network segmentation, since 4.14) and the labels of hosts (smartnic.md 1.1). An administrator's settings win.
+ * What OpenShift's network operator reads from its ConfigMap `hardware-offload-config`: the resource of the management ports
+ * (required with network segmentation, since 4.14), their number, and the labels of hosts (smartnic.md 1.1). An administrator's
+ * settings win.
  * Usage: `const { resource, patch } = managementResource(configMap?.data ?? {}, { prefix: "openshift.io", isWanted: true });`
  */
+import { mostManagementVfs } from "@switchyard/policy";
 
 /** Name of the resource, without prefix, if no administrator has chosen one. */
 const defaultManagementResource = "ovn_mgmt_vf";
@@ -57,6 +59,28 @@ export function managementResource(data: Data, options: ManagementResourceOption
     problem: `${managementResourceKey} of ConfigMap hardware-offload-config is "${present}": ${expected}`,
   };
 }
+
+/** Number of VFs that ovnkube-node requests on each host. */
+export interface ManagementPortCount {
+  readonly count: number;
+  /** Why the administrator's setting cannot be used. The network operator renders nothing then. */
+  readonly problem?: string;
+}
+
+/** Reads how many management ports the network operator requests for each host; 1 by default. */
+export function managementPortCount(data: Data): ManagementPortCount {
+  const text = Object.hasOwn(data, countKey) ? (data[countKey] ?? "") : "";
+  if (text === "") return { count: 1 };
+  const count = /^\+?[0-9]{1,9}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= mostManagementVfs) return { count };
+  const expected = `expected a number from 1 to ${mostManagementVfs}`;
+  return {
+    count: 1,
+    problem: `${countKey} of ConfigMap hardware-offload-config is "${text.slice(0, 40)}": ${expected}`,
+  };
+}
+
+const countKey = "mgmt-port-resource-count";
 
 /** A label as key and value. */
 export interface NodeLabel {

@@ -3,10 +3,10 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { ovnOffloadPolicy, ovnOffloadPolicyName } from "./offload-policy.ts";
 
-const of = { pool: "dpu-host", model: "bluefield-2", namespace: "switchyard" } as const;
+const of = { pool: "dpu-host", model: "bluefield-2", namespace: "switchyard", numVfs: 16 } as const;
 
 describe("ovnOffloadPolicy", () => {
-  it("creates 16 VFs on the SmartNICs of one model in the pool", () => {
+  it("creates the VFs on the SmartNICs of one model in the pool", () => {
     expect(ovnOffloadPolicy(of)).toEqual({
       apiVersion: "sriovnetwork.openshift.io/v1",
       kind: "SriovNetworkNodePolicy",

@@ -2,7 +2,7 @@
 /**
  * ovnOffloadPolicy returns the SriovNetworkNodePolicy that creates VFs on the SmartNICs of one model in one pool (smartnic.md
  * 3.1). The embedded switch belongs to the SmartNIC's own processors, so eSwitchMode is not set.
- * Usage: `const policy = ovnOffloadPolicy({ pool: "dpu-host", model: "bluefield-2", namespace, present: stored });`
+ * Usage: `const policy = ovnOffloadPolicy({ pool: "dpu-host", model: "bluefield-2", namespace, numVfs: 16 });`
  */
 import { labels, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { smartNicModels, smartNicVendor, type SmartNicModel } from "@switchyard/policy";
@@ -13,6 +13,8 @@ export interface OffloadPolicyOptions {
   readonly pool: string;
   readonly model: SmartNicModel;
   readonly namespace: string;
+  /** Number of VFs of a new policy, those of the management ports among them. */
+  readonly numVfs: number;
   /** The policy as it is stored. Its fields are kept, except those that tie it to the pool and the model. */
   readonly present?: SriovNetworkNodePolicy;
 }
@@ -35,9 +37,6 @@ interface Labelled {
 /** Longest name of an object that other names and label values can contain. */
 const maxName = 63;
 
-/** Number of VFs of a new policy, VF 0 among them. */
-const defaultNumVfs = 16;
-
 /** Beginning of the names of all policies of ovn-offload. */
 export const ovnOffloadPolicyPrefix = "ovn-offload-";
 
@@ -50,11 +49,11 @@ export function ovnOffloadPolicyName(pool: string, model: SmartNicModel): string
 }
 
 /** Users can change the number of VFs, the MTU, the priority, the resource's name and other settings of a VF. */
-export function ovnOffloadPolicy({ pool, model, namespace, present }: OffloadPolicyOptions): OffloadPolicy {
+export function ovnOffloadPolicy({ pool, model, namespace, numVfs, present }: OffloadPolicyOptions): OffloadPolicy {
   const settings = present?.spec ?? {
     resourceName: model.replace("-", ""),
     priority: 99,
-    numVfs: defaultNumVfs,
+    numVfs,
   };
   return {
     apiVersion: "sriovnetwork.openshift.io/v1",

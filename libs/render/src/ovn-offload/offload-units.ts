@@ -150,9 +150,10 @@ function removalUnitText(): string {
 }
 
 /**
- * configure-ovs.sh of OpenShift made these connections, and makes them again at the first boot with Open vSwitch. A br-ex
- * without ovs-if-br-ex and ovs-if-phys0 is the administrator's, and stays; so one of these two goes last. The interface itself
- * takes its own connection when the one that enslaves it is gone.
+ * configure-ovs.sh of OpenShift made these connections, and makes them again at the first boot with Open vSwitch. It has two
+ * bridges, br-ex and br-ex1, and clones the connections of a bond's ports with the suffix -slave-ovs-clone. A br-ex without
+ * ovs-if-br-ex and ovs-if-phys0 is the administrator's, and stays; so one of these two goes last. The same holds for br-ex1. The
+ * interface itself takes its own connection when the one that enslaves it is gone.
  */
 function removalScriptText(): string {
   return `#!/bin/sh
@@ -162,13 +163,24 @@ command -v nmcli >/dev/null || exit 0
 [ "$(nmcli --get-values RUNNING general)" = running ] || exit 0
 names=$(nmcli --escape no --get-values NAME connection show) || exit 1
 
-has() { printf '%s\\n' "$names" | grep -Fqx -e "$1"; }
-if ! has ovs-if-br-ex && ! has ovs-if-phys0; then exit 0; fi
-
 failed=0
-for name in ovs-if-phys0 ovs-port-phys0 ovs-port-br-ex br-ex ovs-if-br-ex; do
-  if has "$name"; then nmcli connection delete id "$name" || failed=1; fi
-done
+has() { printf '%s\\n' "$names" | grep -Fqx -e "$1"; }
+delete() { if has "$1"; then nmcli connection delete id "$1" || failed=1; fi; }
+
+# remove BRIDGE INTERFACE
+remove() {
+  for name in "ovs-if-$2" "ovs-port-$2" "ovs-port-$1" "$1" "ovs-if-$1"; do delete "$name"; done
+}
+
+if has ovs-if-br-ex || has ovs-if-phys0 || has ovs-if-br-ex1 || has ovs-if-phys1; then
+  set -f
+  IFS='
+'
+  for name in $(printf '%s\\n' "$names" | grep -e '-slave-ovs-clone$'); do delete "$name"; done
+  unset IFS
+fi
+if has ovs-if-br-ex1 || has ovs-if-phys1; then remove br-ex1 phys1; fi
+if has ovs-if-br-ex || has ovs-if-phys0; then remove br-ex phys0; fi
 exit $failed
 `;
 }

@@ -51,6 +51,14 @@ describe("the script that gives br-ex back to NetworkManager", () => {
     });
   });
 
+  it("deletes those of the second bridge and the clones of a bond's ports, and no bridge of others", async () => {
+    const second = ["ovs-if-br-ex1", "ovs-port-br-ex1", "ovs-if-phys1", "ovs-port-phys1", "br-ex1"];
+    const clones = ["bond0-port1-slave-ovs-clone", "* two words-slave-ovs-clone"];
+    expect(await run("bond0", ...clones, ...configured, ...second)).toEqual({ code: 0, left: ["bond0"] });
+    expect(await run("uplink", ...second, "br-ex")).toEqual({ code: 0, left: ["uplink", "br-ex"] });
+    expect(await run(...clones, "br-ex1")).toEqual({ code: 0, left: [...clones, "br-ex1"] });
+  });
+
   it("completes what a killed run left, wherever it was killed", async () => {
     const order = ["ovs-if-phys0", "ovs-port-phys0", "ovs-port-br-ex", "br-ex", "ovs-if-br-ex"];
     for (const done of order.keys()) {

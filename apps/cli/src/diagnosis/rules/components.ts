@@ -17,6 +17,7 @@ export function findComponents(snapshot: Snapshot): readonly Finding[] {
   return [
     ...findOperator(snapshot),
     ...offloadService(snapshot),
+    ...offloadHosts(snapshot),
     ...daemonSets(snapshot),
     ...daemonPods(snapshot),
     ...leases(snapshot),
@@ -39,6 +40,24 @@ function offloadService({ cluster }: Snapshot): readonly Finding[] {
   const entries = count === 1 ? "1 entry" : `${count} entries`;
   const message = `the service ovn-offload has not reported about ${entries} of spec.ovnHardwareOffload`;
   return [findingOf("OffloadServiceMissing", { object, field: "spec.ovnHardwareOffload", message })];
+}
+
+/** What the service reports about each host and each pool of hosts. */
+function offloadHosts({ cluster, namespace }: Snapshot): readonly Finding[] {
+  const pools = cluster.operatorConfig?.status?.ovnHardwareOffload ?? [];
+  return pools.flatMap(({ pool, nodes = [], conditions = [] }): readonly Finding[] => {
+    const waiting = conditions.find(({ type, status }) => type === conditionTypes.podsWaiting && status === "True");
+    const object = { kind: "SriovOperatorConfig", name: cluster.operatorConfig?.metadata.name ?? "", namespace };
+    const field = `status.ovnHardwareOffload[${pool}]`;
+    return [
+      ...nodes.flatMap(({ name, missing }) => {
+        if (missing === undefined) return [];
+        const host = { kind: "Node", name };
+        return [findingOf("OffloadHostNotReady", { object: host, field, message: missing, values: { namespace } })];
+      }),
+      ...(waiting ? [findingOf("OffloadPodsWaiting", { object, field, message: waiting.message })] : []),
+    ];
+  });
 }
 
 function daemonSets({ objectsOf, namespace }: Snapshot): readonly Finding[] {

@@ -132,6 +132,8 @@ const ofType: ReadonlyMap<string, ReasonTableName> = new Map([
   [conditionTypes.injectorCertificate, "certificateReasons"],
   [conditionTypes.webhookCertificate, "certificateReasons"],
   [conditionTypes.resetHeld, "resetHeldReasons"],
+  [conditionTypes.hardwareOffload, "hardwareOffloadReasons"],
+  [conditionTypes.podsWaiting, "podsWaitingReasons"],
 ]);
 
 /**
