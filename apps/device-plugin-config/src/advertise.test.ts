@@ -65,6 +65,17 @@ describe("advertise", () => {
     expect(advertised(failed).resources).toEqual({ fast: all });
   });
 
+  it("keeps back the VFs of a PF with an Open vSwitch bridge while ovs-vswitchd does not run", () => {
+    const bridge = { name: "br-0000_01_00.0", uplinks: [{ pciAddress: "0000:01:00.0" }] };
+    const second = pf({ slot: 2, spec: { vfGroups: [{ resourceName: "slow", vfRange: "0-0" }] } });
+    const openVSwitch = { switchError: "ovs-vswitchd does not run" };
+    const given = nodeState([pf(), second], { openVSwitch, bridges: { ovs: [bridge] } });
+    const wanted = { ...given, spec: { ...given.spec, bridges: { ovs: [bridge] } } };
+    expect(advertised(wanted)).toEqual({ resources: { slow: "2:10.0" }, pending: ["fast 4 bridge-down"] });
+    const runs = { ...wanted, status: { ...wanted.status, openVSwitch: {} } };
+    expect(advertised(runs)).toEqual({ resources: { fast: all, slow: "2:10.0" }, pending: [] });
+  });
+
   it.each([true, false])("keeps back the VFs of a PF until its bridge exists (feature gate: %s)", (block) => {
     const uplinks = [{ pciAddress: "0000:01:00.0" }];
     const second = pf({ slot: 2, spec: { vfGroups: [{ resourceName: "slow", vfRange: "0-0" }] } });

@@ -38,8 +38,8 @@ export interface PendingVfs {
  * "missing": the VF does not exist. "draining": the pods that have the VF must leave, because the daemon will change or interrupt it,
  * and no other pod may get it. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
- * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its
- * network interface. "unclean": a past pod has left the VF with its settings, which the daemon will reset. "published": a driver
+ * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "bridge-down": it exists, and forwards no packets.
+ * "no-interface": the driver of the VF has not created its network interface. "unclean": a past pod has left the VF with its settings, which the daemon will reset. "published": a driver
  * publishes the VF in a ResourceSlice. "held": a pod has the VF as a device of another resource. "unknown-holder": the kubelet does not
  * say whether a pod has it. "moved": the node gives its VFs to ResourceClaims.
  */
@@ -51,6 +51,7 @@ const causes = [
   "no-interface",
   "no-bridge",
   "moved",
+  "bridge-down",
   "published",
   "unclean",
   "held",

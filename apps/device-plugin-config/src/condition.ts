@@ -55,6 +55,7 @@ const lasting: ReadonlySet<PendingCause> = new Set([
   "missing",
   "no-interface",
   "no-bridge",
+  "bridge-down",
 ] as const);
 
 /** Returns the condition for a node whose plugin could not be updated. `action` is what failed. */
@@ -92,6 +93,8 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
     }
     case "no-bridge":
       return `${vfs} ${isOne ? "is" : "are"} withheld until the bridge of the PF exists`;
+    case "bridge-down":
+      return `${vfs} ${isOne ? "is" : "are"} withheld until ovs-vswitchd runs`;
     case "unclean":
       return `${vfs} ${isOne ? "is" : "are"} withheld until the settings that a past pod has left are reset`;
     case "no-interface":

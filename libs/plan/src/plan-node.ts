@@ -4,6 +4,7 @@
  * A setting that takes effect only at the next boot adds a RebootCause to `reboots` (reboot.ts).
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { isSmartNicHost } from "./bridges/plan-ovs-bridges.ts";
 import type { Reason } from "./impact.ts";
 import { planKernelArguments } from "./kernel-arguments.ts";
 import type { PlanProblem } from "./problem.ts";
@@ -63,7 +64,8 @@ function planOvsOffload(desired: SriovNetworkNodeStateSpec, observed: SriovNetwo
   const first = pfs.findIndex(
     ({ eSwitchMode, externallyManaged }) => eSwitchMode === "switchdev" && !externallyManaged,
   );
-  if (first === -1 || openVSwitch === undefined || openVSwitch.error) return { steps: [], reasons: [] };
+  if (first === -1 || openVSwitch === undefined || openVSwitch.error || isSmartNicHost(desired))
+    return { steps: [], reasons: [] };
   const steps: NodeStep[] = [];
   if (openVSwitch.hardwareOffload !== true) steps.push({ kind: "set-ovs-offload" });
   if (steps.length > 0 || openVSwitch.restartNeeded === true) steps.push({ kind: "restart-ovs" });

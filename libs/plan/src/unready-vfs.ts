@@ -12,10 +12,11 @@ import { changedVfs } from "./steps/step.ts";
 
 /**
  * "draining": the pods that have the VF must leave, because the daemon will change or interrupt it, and no other pod may get it.
- * "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its network
- * interface. "unclean": a past pod has left the VF with its settings, which the daemon will reset.
+ * "no-bridge": the bridge that the policy asks for does not exist. "bridge-down": it exists, and forwards no packets. "no-interface": the
+ * driver of the VF has not created its network interface. "unclean": a past pod has left the VF with its settings, which the daemon will
+ * reset.
  */
-export type UnreadyCause = "draining" | "no-bridge" | "no-interface" | "unclean";
+export type UnreadyCause = "draining" | "no-bridge" | "bridge-down" | "no-interface" | "unclean";
 
 /** Returns a function of the address of a PF and one of its VFs. */
 export function unreadyVfs(
@@ -23,9 +24,11 @@ export function unreadyVfs(
 ): (pciAddress: string, vf: VfStatus) => UnreadyCause | undefined {
   const drained = drainedVfs(state);
   const withoutBridge = pfsWithoutBridge(state);
+  const withoutSwitch = pfsWithoutSwitch(state);
   return (pciAddress, vf) => {
     if (drained !== undefined && hasVf(drained, pciAddress, vf.vfID)) return "draining";
     if (withoutBridge.has(pciAddress)) return "no-bridge";
+    if (withoutSwitch.has(pciAddress)) return "bridge-down";
     if (vf.missingInterface) return "no-interface";
     return vf.unclean ? "unclean" : undefined; // the next pod would have the settings of the past one
   };
@@ -50,8 +53,16 @@ export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): 
  * keeps the bridges that were known.
  */
 function pfsWithoutBridge({ spec, status }: SriovNetworkNodeState): ReadonlySet<string> {
-  const uplinksOf = ({ ovs = [], linux = [] }: Bridges = {}): readonly string[] =>
-    [...ovs, ...linux].flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress));
   const present = new Set(uplinksOf(status?.bridges));
   return new Set(uplinksOf(spec?.bridges).filter((pciAddress) => !present.has(pciAddress)));
+}
+
+/** Returns the PFs whose bridge forwards no packets, because ovs-vswitchd does not run. */
+function pfsWithoutSwitch({ spec, status }: SriovNetworkNodeState): ReadonlySet<string> {
+  if (!status?.openVSwitch?.switchError) return new Set();
+  return new Set(uplinksOf({ ovs: spec?.bridges?.ovs ?? [] }));
+}
+
+function uplinksOf({ ovs = [], linux = [] }: Bridges = {}): readonly string[] {
+  return [...ovs, ...linux].flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress));
 }

@@ -81,6 +81,7 @@ function toStatus(state: OvsState, { links, interfaces, isGone, mark }: Surround
     openVSwitch: {
       hardwareOffload: isOn,
       ...defined({
+        switchError: state.switchError,
         restartNeeded: offloadMark !== undefined && offloadMark === mark ? true : undefined,
         otherBridges: others.length === 0 ? undefined : others.map(withoutEmpty),
       }),

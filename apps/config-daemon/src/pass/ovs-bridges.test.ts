@@ -61,6 +61,23 @@ describe("a node with Open vSwitch", () => {
     expect(kernel.writes.length).toBe(writes);
   });
 
+  it("is not Succeeded while ovs-vswitchd does not run, drains nothing for it, and is Succeeded again afterwards", async () => {
+    const kernel = ovsKernel();
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(withBridge);
+    const writes = kernel.writes.length;
+    kernel.ovs.stopSwitch();
+    await daemon.pass(withBridge);
+    expect(daemon.error()).toContain(`bridge ${bridge} forwards no packets: ovs-vswitchd does not run`);
+    expect(daemon.last()?.openVSwitch?.switchError).toMatch(/^ovs-vswitchd does not run/);
+    expect(daemon.last()?.bridges).toMatchObject({ ovs: [{ name: bridge }] });
+    expect(daemon.status()?.syncStatus).toBe("Failed");
+    kernel.ovs.startSwitch();
+    await daemon.pass(withBridge);
+    expect(daemon.error()).toBe("");
+    expect(kernel.writes.length).toBe(writes);
+  });
+
   it("repairs what somebody changed, and keeps what they added", async () => {
     const kernel = ovsKernel();
     const daemon = daemonOn(kernel.host());

@@ -15,6 +15,8 @@ export interface OvsState {
     /** The argument of setHardwareOffload(); absent if something else configured hardware offload. */
     readonly mark?: string;
   };
+  /** Why ovs-vswitchd forwards no packets; absent if it runs, or if there is no owned bridge for which to find it out. */
+  readonly switchError?: string;
 }
 
 export interface ObservedOvsBridge {

@@ -33,6 +33,9 @@ export interface FakeOvsByHand {
   /** Ends ovsdb-server. The database stays. */
   stop(): void;
   start(): void;
+  /** Ends ovs-vswitchd. The database answers. */
+  stopSwitch(): void;
+  startSwitch(): void;
 }
 
 /** A map column. Entries that Switchyard set are its own. */
@@ -57,6 +60,8 @@ interface FakeOvsPort {
   readonly otherConfig: Entries;
 }
 
+const switchError = "ovs-vswitchd does not run: it has not applied the configuration for 10 s";
+
 const kernelTypes: ReadonlySet<string> = new Set(["", "system"]);
 const virtualTypes: ReadonlySet<string> = new Set(["internal", "patch", "vxlan", "geneve", "gre"]);
 
@@ -65,6 +70,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
   const events = createFakeEvents<OvsEvent>();
   const hardwareOffload: { isOn: boolean; mark: string | undefined } = { isOn: false, mark: undefined };
   let isRunning = true;
+  let isSwitchRunning = true;
 
   function changed(): void {
     events.emit({ kind: "changed" });
@@ -139,6 +145,8 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     merge(port.externalIDs, uplink.settings.externalIDs);
     merge(port.otherConfig, uplink.settings.otherConfig);
     changed();
+    if (!isSwitchRunning)
+      throw new Refusal("ETIMEDOUT", "the configuration is stored, but ovs-vswitchd has not applied it");
     const { error } = toPort(uplink.name, port);
     if (error !== undefined) throw new Refusal("EIO", error);
   }
@@ -170,6 +178,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
               ports: [...bridge.ports].sort(byKey).map(([portName, each]) => toPort(portName, each)),
             })),
             hardwareOffload: { isOn: hardwareOffload.isOn, ...defined({ mark: hardwareOffload.mark }) },
+            ...(!isSwitchRunning && [...bridges.values()].some(({ isOwned }) => isOwned) && { switchError }),
           }))
         : answer(() => undefined),
     setBridge: (bridge) =>
@@ -232,6 +241,14 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     },
     start() {
       isRunning = true;
+      changed();
+    },
+    stopSwitch() {
+      isSwitchRunning = false;
+      changed();
+    },
+    startSwitch() {
+      isSwitchRunning = true;
       changed();
     },
   };

@@ -18,7 +18,8 @@ describe("Open vSwitch of the fake kernel meets the contract", () => {
         await ovs.readState().catch(() => undefined);
         return act(...args);
       };
-    const { addBridge, removeBridge, addPort, removePort, setOtherConfig, stop, start } = kernel.ovs;
+    const { addBridge, removeBridge, addPort, removePort, setOtherConfig, stop, start, stopSwitch, startSwitch } =
+      kernel.ovs;
     await runOvsCase(ovsCase, {
       ovs,
       nics: ["enp1s0f0", "enp1s0f1"],
@@ -31,6 +32,8 @@ describe("Open vSwitch of the fake kernel meets the contract", () => {
       readOtherConfig: byHand(kernel.ovs.readOtherConfig),
       stop: byHand(stop),
       start: byHand(start),
+      stopSwitch: byHand(stopSwitch),
+      startSwitch: byHand(startSwitch),
     });
   });
 });
@@ -40,7 +43,7 @@ describe("a real Open vSwitch meets the contract", () => {
   let ovs: Ovs & AsyncDisposable;
   beforeAll(async () => {
     server = await startOpenVswitch({ vswitchd: true });
-    ovs = createLinuxOvs({ root: "/", address: server.endpoint });
+    ovs = createLinuxOvs({ root: "/", address: server.endpoint, livenessMs: 500 });
   }, 300_000);
   afterAll(async () => {
     await ovs[Symbol.asyncDispose]();
@@ -73,6 +76,8 @@ describe("a real Open vSwitch meets the contract", () => {
       },
       stop: () => server.stopServer(),
       start: () => server.startServer(),
+      stopSwitch: () => server.stopVswitchd(),
+      startSwitch: () => server.startVswitchd(),
     };
   }
 

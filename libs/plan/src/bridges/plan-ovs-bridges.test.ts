@@ -217,6 +217,11 @@ describe("plan for a bridge that cannot be created", () => {
       problem: `${field}: the state of bridge ${name} is unknown: read bridges on Open vSwitch: ENOTCONN`,
     },
     {
+      why: "ovs-vswitchd does not run",
+      status: { openVSwitch: { ...offloading, switchError: "ovs-vswitchd does not run" } },
+      problem: `${field}: bridge ${name} forwards no packets: ovs-vswitchd does not run`,
+    },
+    {
       why: "somebody else has a bridge of this name",
       status: { openVSwitch: { ...offloading, otherBridges: [{ name }] } },
       problem: `${field}: bridge ${name} exists and was not created by Switchyard: remove it, or let it manage the PF`,
@@ -228,6 +233,17 @@ describe("plan for a bridge that cannot be created", () => {
     },
   ])("reports that $why, and changes nothing", ({ status, problem }) => {
     expect(planned(withBridge(), status)).toEqual({ ...nothing, problems: [problem] });
+  });
+
+  it("reports that Open vSwitch does not run on the host of a SmartNIC, and changes nothing", () => {
+    const spec = withBridge();
+    const host = {
+      ...spec,
+      interfaces: spec.interfaces?.map((one) => ({ ...one, cardMode: "embedded-cpu" as const })),
+    };
+    const { steps, problems } = planned(host, { openVSwitch: {} });
+    expect(steps.filter((step) => /vswitch|switchdev/i.test(String(step)))).toEqual([]);
+    expect(problems.join()).toContain("in mode embedded-cpu");
   });
 
   it("reports that the host uses the PF for itself, unless the PF is in the bridge already", () => {

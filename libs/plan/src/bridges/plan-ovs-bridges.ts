@@ -49,7 +49,7 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   ];
   if (wanted === undefined) return { before, after: [], problems: [] };
 
-  const problem = problemOf(wanted, pf, observed);
+  const problem = isSmartNicHost(desired) ? withoutOvs(wanted) : problemOf(wanted, pf, observed);
   if (problem !== undefined) {
     return { before, after: [], problems: [{ ...problem, field: `spec.bridges.ovs[${index}]`, pciAddress }] };
   }
@@ -71,6 +71,11 @@ export function ovsProblems(
   return uplinkProblems({ kind: "ovs", code: "ovs-unavailable", taken: [] }, desired, observed);
 }
 
+/** Reports whether OVN of the host runs on its SmartNIC: the operator then requests a mode of the card. */
+export function isSmartNicHost({ interfaces = [] }: SriovNetworkNodeStateSpec): boolean {
+  return interfaces.some(({ cardMode }) => cardMode !== undefined);
+}
+
 /** Reports whether an owned bridge belongs to the PF. A bridge whose uplink was removed is recognised by its name. */
 function isOf({ name, uplinks = [] }: OvsBridge, pciAddress: string): boolean {
   if (uplinks.length > 0) return uplinks.some((uplink) => uplink.pciAddress === pciAddress);
@@ -85,6 +90,11 @@ function portSteps(bridge: OvsBridge, pciAddress: string, changesMode: boolean):
   return ports.length === 0 ? [] : [{ ...step, ...(changesMode && { isBeforeModeChange: true }) }];
 }
 
+function withoutOvs({ name }: OvsBridge): Pick<PlanProblem, "code" | "message"> {
+  const message = `bridge ${name} needs Open vSwitch, which does not run on this host, because OVN runs on its SmartNIC`;
+  return { code: "ovs-unavailable", message };
+}
+
 function problemOf(
   wanted: OvsBridge,
   { pciAddress }: InterfaceStatus,
@@ -94,6 +104,12 @@ function problemOf(
   if (malformed !== undefined) return { code: "malformed-bridge", message: malformed };
   if (openVSwitch?.error) {
     return { code: "ovs-unavailable", message: `the state of bridge ${wanted.name} is unknown: ${openVSwitch.error}` };
+  }
+  if (openVSwitch?.switchError) {
+    return {
+      code: "ovs-unavailable",
+      message: `bridge ${wanted.name} forwards no packets: ${openVSwitch.switchError}`,
+    };
   }
   for (const { name, pciAddresses = [] } of openVSwitch?.otherBridges ?? []) {
     if (name === wanted.name) {

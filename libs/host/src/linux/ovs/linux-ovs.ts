@@ -16,10 +16,17 @@ export interface LinuxOvsOptions {
   readonly address?: string | undefined;
   /** Limit for each transaction; 10,000 by default. */
   readonly timeoutMs?: number;
+  /** Time between two checks whether ovs-vswitchd runs; 60,000 by default. */
+  readonly livenessMs?: number;
 }
 
 /** Disposing of the result closes the connection. */
-export function createLinuxOvs({ root, address, timeoutMs = 10_000 }: LinuxOvsOptions): Ovs & AsyncDisposable {
+export function createLinuxOvs({
+  root,
+  address,
+  timeoutMs = 10_000,
+  livenessMs = 60_000,
+}: LinuxOvsOptions): Ovs & AsyncDisposable {
   const { ovs: operation } = operations;
   const queues = new Set<EventQueue<OvsEvent>>();
   let session: Promise<OvsSession> | undefined;
@@ -29,7 +36,7 @@ export function createLinuxOvs({ root, address, timeoutMs = 10_000 }: LinuxOvsOp
     const onChange = (): void => {
       for (const queue of queues) queue.push({ kind: "changed" });
     };
-    return new OvsSession({ endpoints: ovsEndpoints(root, address ?? ""), onChange, timeoutMs });
+    return new OvsSession({ endpoints: ovsEndpoints(root, address ?? ""), onChange, timeoutMs, livenessMs });
   }
 
   function openOnce(): Promise<OvsSession> {

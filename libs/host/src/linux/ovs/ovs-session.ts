@@ -3,6 +3,7 @@
  * OvsSession is the daemon's one connection to the database of Open vSwitch. linux-ovs.ts loads this file only if the daemon
  * manages software bridges, because it loads the OVSDB client.
  */
+import { defined } from "@switchyard/api";
 import {
   isOvsdbError,
   OvsdbClient,
@@ -15,6 +16,7 @@ import { configure, databaseName, interfaceProblem } from "@switchyard/ovsdb/vsw
 import { HostError, type HostOperation } from "../../calls/host-error.ts";
 import { isPfBridgeName, type OvsBridgeSettings, type OvsState } from "../../ports/ovs.ts";
 import { bridge, isOwned, monitoredTables, offloadMarkKey, openVswitch, port, type BridgeRow } from "./ovs-rows.ts";
+import { OvsLiveness } from "./ovs-liveness.ts";
 import { readOvsState } from "./ovs-state.ts";
 import {
   adoptBridgeOperations,
@@ -33,6 +35,8 @@ export interface OvsSessionOptions {
   readonly onChange: () => void;
   /** Limit for each transaction. */
   readonly timeoutMs: number;
+  /** Time between two checks whether ovs-vswitchd runs. */
+  readonly livenessMs: number;
 }
 
 /** How long a call waits for the first connection. A pass must not wait longer for a server that does not answer. */
@@ -50,6 +54,7 @@ const maxAttempts = 5;
 export class OvsSession implements AsyncDisposable {
   readonly #client: OvsdbClient;
   readonly #options: OvsSessionOptions;
+  readonly #liveness: OvsLiveness;
   readonly #attempted = Promise.withResolvers<undefined>();
   /** Why the endpoints cannot be used, by endpoint. */
   readonly #errors = new Map<string, string>();
@@ -76,12 +81,21 @@ export class OvsSession implements AsyncDisposable {
     this.#client.cache.subscribe((changes) => {
       if (this.#concernUs(changes)) options.onChange();
     });
+    const { cache } = this.#client;
+    this.#liveness = new OvsLiveness({
+      client: this.#client,
+      isNeeded: () => [...cache.rows(bridge).values()].some(isOwned),
+      intervalMs: options.livenessMs,
+      answerMs: options.timeoutMs,
+      onChange: options.onChange,
+    });
   }
 
   /** Waits for the first attempt to connect, and reads the cache. Rejects with HostError ENOTCONN. */
   async read(at: HostOperation): Promise<OvsState> {
     await this.#connected(at);
-    return readOvsState(this.#client.cache);
+    await this.#liveness.start();
+    return { ...readOvsState(this.#client.cache), ...defined({ switchError: this.#liveness.error }) };
   }
 
   async setBridge(at: HostOperation, wanted: OvsBridgeSettings): Promise<void> {
@@ -108,6 +122,7 @@ export class OvsSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#liveness[Symbol.asyncDispose]();
     await this.#client[Symbol.asyncDispose]();
   }
 

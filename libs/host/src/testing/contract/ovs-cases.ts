@@ -22,6 +22,9 @@ export interface OvsWorld {
   readonly readOtherConfig: (bridge: string) => Promise<Readonly<Record<string, string>>>;
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
+  /** Of ovs-vswitchd alone. */
+  readonly stopSwitch: () => Promise<void>;
+  readonly startSwitch: () => Promise<void>;
 }
 
 export interface OvsCase {
@@ -135,6 +138,23 @@ export const ovsCases: readonly OvsCase[] = [
       assert.deepEqual(await listBridges(), { [name]: [nic], "br-0000_01_00.1": [] });
       await ovs.setBridge(wanted(renamed));
       assert.deepEqual(await listBridges(), { [name]: [renamed], "br-0000_01_00.1": [] });
+    },
+  },
+  {
+    name: "says that ovs-vswitchd does not run while the database answers, and that it runs again",
+    async run({ ovs, nics: [nic], stopSwitch, startSwitch }) {
+      await ovs.setBridge(wanted(nic));
+      assert.equal((await ovs.readState())?.switchError, undefined);
+      await stopSwitch();
+      const readError = async () => (await ovs.readState())?.switchError;
+      await eventually(readError, (error) => {
+        assert.match(error ?? "", /^ovs-vswitchd does not run: /);
+      });
+      assert.deepEqual((await readBridge(ovs))?.ports[0]?.isMissing, false);
+      await startSwitch();
+      await eventually(readError, (error) => {
+        assert.equal(error, undefined);
+      });
     },
   },
   {
