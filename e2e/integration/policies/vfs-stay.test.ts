@@ -17,6 +17,7 @@ import {
 } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
+import { setTimeout as sleep } from "node:timers/promises";
 import { crdFolder } from "../../src/crds/crd-objects.ts";
 import { createWorker, type FakeWorker } from "../../src/nodes/fake-worker.ts";
 
@@ -106,6 +107,22 @@ describe("VFs in use stay", () => {
       await testCluster.kubectl(["delete", "sriovnetworknodestate", node]); // as the garbage collector does
       await createConfig();
       await settled("made again", (state) => state.metadata.uid !== metadata.uid && isConfigured(state));
+    });
+    expect(writes).toEqual([]);
+  }, 60_000);
+
+  it("when the policy is deleted and created again within two seconds, as kubectl replace --force and Argo CD do", async () => {
+    await settled("configured", isConfigured);
+    const writes = await hostWritesDuring(async () => {
+      const specs: unknown[] = [];
+      const seen = news.states.get(node)?.metadata.generation;
+      await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "fast"]);
+      await sleep(2_000);
+      specs.push(news.states.get(node)?.metadata.generation);
+      await applyPolicy(testCluster, "fast", policySpec);
+      await policyIs(news, "fast", "Ready");
+      specs.push((await settled("configured", isConfigured)).metadata.generation);
+      expect(specs).toEqual([seen, seen]);
     });
     expect(writes).toEqual([]);
   }, 60_000);

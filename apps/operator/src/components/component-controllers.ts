@@ -41,6 +41,7 @@ import {
 } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { changesUseOfNode, changesUseOfPool } from "../facts/claim-use.ts";
+import { createRecentDeletions } from "../facts/recent-deletions.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
@@ -135,7 +136,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
 }
 
 function hardwareOffloadController(
-  { transport, caches, rules, settings }: OperatorContext,
+  { transport, caches, rules, settings, signal: stopped }: OperatorContext,
   machineConfigs: MachineConfigs | undefined,
 ): ControllerDefinition {
   const { pools, policies, operatorConfigs } = caches;
@@ -149,6 +150,7 @@ function hardwareOffloadController(
       pools,
       machineConfigs,
       isManaged: () => rules() !== undefined,
+      deletions: createRecentDeletions({ caches: [pools], nowMs: () => performance.now() }, stopped),
       writer: createWriter<SriovNetworkPoolConfig>({
         transport,
         type,

@@ -20,6 +20,7 @@ import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts"
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { changesConfirmation, readConfirmation } from "../facts/reset-confirmation.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "../results/affected-nodes.ts";
+import { createRecentDeletions } from "../facts/recent-deletions.ts";
 import { createHeldResets, heldResetsController, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import { countLosses, createMassLoss } from "./mass-loss.ts";
@@ -44,7 +45,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
 type Reads = ControllerDefinition["reads"];
 
 function nodeStateController(
-  { transport, caches, rules, mergeResults, settings }: OperatorContext,
+  { transport, caches, rules, mergeResults, settings, signal: stopped }: OperatorContext,
   reads: Reads,
   heldResets: HeldResets,
 ) {
@@ -91,6 +92,7 @@ function nodeStateController(
         nowMs: Date.now,
       }),
       heldResets,
+      deletions: createRecentDeletions({ caches: [policies, pools, nicList], nowMs: () => performance.now() }, stopped),
       async removeAnnotation(name, annotation, signal) {
         // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not
         // matter.

@@ -12,13 +12,15 @@ import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 const never = new AbortController().signal;
 const nowMs = Date.parse("2026-11-20T12:00:00Z");
 
-interface Options {
+interface SetUpOptions {
   readonly configExists?: boolean;
   readonly findResetHold?: FindResetHold;
   readonly massLoss?: MassLoss;
+  /** Milliseconds until the last deletion counts. */
+  readonly remainingMs?: () => number;
 }
 
-function setUp(options: Options = {}) {
+function setUp(options: SetUpOptions = {}) {
   const cluster = createCluster();
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const removed: string[] = [];
@@ -30,6 +32,7 @@ function setUp(options: Options = {}) {
     findResetHold: options.findResetHold ?? (() => Promise.resolve(undefined)),
     massLoss: options.massLoss ?? (() => undefined),
     heldResets,
+    deletions: { remainingMs: options.remainingMs ?? (() => 0) },
     removeAnnotation(name, annotation) {
       removed.push(`${name} ${annotation}`);
       return Promise.resolve();
@@ -226,6 +229,31 @@ describe("createNodeStateReconciler", () => {
     expect(await reconcile("worker-1")).toBeUndefined();
     expect([applied.get("worker-1")?.spec?.interfaces, heldResets.list()]).toEqual([[], []]);
     expect(asked).toEqual([false, true, true].map((losesAll) => ["worker-1", losesAll]));
+  });
+
+  it("takes nothing from a node while the deletion of a policy may be part of its replacement", async () => {
+    let remainingMs = 1_200;
+    const { addConfig, addNode, addPolicy, removePolicy, setState, reconcile, applied } = setUp({
+      remainingMs: () => remainingMs,
+    });
+    addConfig();
+    addNode("worker-1");
+    addPolicy("fast");
+    const status = { interfaces: [nic({ owned: true })] };
+    setState("worker-1", { status });
+    expect(await reconcile("worker-1")).toBeUndefined();
+    const spec = applied.get("worker-1")?.spec ?? {};
+    setState("worker-1", { spec, status });
+    removePolicy("fast");
+    expect(await reconcile("worker-1")).toEqual({ afterMs: 1_200 });
+    expect(applied.get("worker-1")?.spec).toEqual(spec);
+    addPolicy("fast");
+    expect(await reconcile("worker-1")).toBeUndefined();
+    expect(applied.get("worker-1")?.spec).toEqual(spec);
+    removePolicy("fast");
+    remainingMs = 0;
+    expect(await reconcile("worker-1")).toBeUndefined();
+    expect(applied.get("worker-1")?.spec).toEqual({ interfaces: [], unselected: ["0000:3b:00.0"] });
   });
 
   it("keeps the state of a node that left until a deadline, and then deletes it", async () => {

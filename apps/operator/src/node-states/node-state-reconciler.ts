@@ -32,6 +32,7 @@ import { recheckSoon } from "../controller-pace.ts";
 import type { HeldResets } from "./held-resets.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import type { RecentDeletions } from "../facts/recent-deletions.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
 import type { MassLoss } from "./mass-loss.ts";
@@ -50,6 +51,8 @@ export interface NodeStateDeps {
   /** Holds nodes of which most lose all their policies at once. */
   readonly massLoss: MassLoss;
   readonly heldResets: Pick<HeldResets, "set">;
+  /** Deletions of policies, pools and the list of NICs. */
+  readonly deletions: RecentDeletions;
   /** Removes an annotation of the state, whoever set it. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
   /** Namespace of the states. */
@@ -90,6 +93,9 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const given = state && { before: sriovGrants(state.spec), specWrittenAt: state.specWrittenAt };
     const lost = given && wereLostTogether(given, sriovGrants(next));
     const massLoss = deps.massLoss(name, losesAll(given?.before, sriovGrants(next)));
+    const losesMode = Boolean(state?.spec.system?.rdmaMode) && !next.system?.rdmaMode;
+    const waitMs = lost !== undefined || losesMode ? deps.deletions.remainingMs() : 0;
+    if (waitMs > 0) return { afterMs: waitMs };
     const hold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
     deps.heldResets.set(name, hold);
     const spec = hold !== undefined && state !== undefined ? { interfaces: [], ...state.spec } : next;

@@ -24,6 +24,7 @@ function setUp({ isOpenshift = true } = {}) {
   const freed: string[] = [];
   let updated = 0;
   let isManaged = true;
+  let remainingMs = 0;
   let refusal: KubeError | undefined;
   const machineConfigs: MachineConfigs = {
     apply(config) {
@@ -65,6 +66,7 @@ function setUp({ isOpenshift = true } = {}) {
       return Promise.resolve();
     },
     isManaged: () => isManaged,
+    deletions: { remainingMs: () => remainingMs },
     now: () => new Date("2026-11-21T00:00:00Z"),
   });
   return {
@@ -87,6 +89,10 @@ function setUp({ isOpenshift = true } = {}) {
     /** Deletes the SriovOperatorConfig. */
     abandon(): void {
       isManaged = false;
+    },
+    /** The time until the deletion of a pool counts. */
+    settleIn(ms: number): void {
+      remainingMs = ms;
     },
     update(machines: number): void {
       updated = machines;
@@ -287,4 +293,24 @@ describe("a pool with hardware offload", () => {
     expect(told("a")).toContain(`Degraded: spec.ovsHardwareOffloadConfig.name: ${words}`);
     expect(present.size).toBe(0);
   });
+});
+
+it("keeps the MachineConfig while the deletion of the pool may be part of its replacement", async () => {
+  const { present, applied, put, remove, run, settleIn } = setUp();
+  put("sriov", "offload");
+  await run();
+  expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+  put("sriov", "offload", { deletionTimestamp: "2026-11-21T00:00:00Z" });
+  await run();
+  remove("sriov");
+  settleIn(800);
+  expect(await run()).toEqual({ afterMs: 800 });
+  expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+  put("sriov", "offload");
+  settleIn(0);
+  await run();
+  expect(applied).toEqual(["00-offload-ovs-hw-offload"]);
+  remove("sriov");
+  await run();
+  expect([...present.keys()]).toEqual([]);
 });

@@ -9,6 +9,7 @@ import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@sw
 import { isKubeError, type Cache, type CacheChange, type Reconcile, type Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
+import type { RecentDeletions } from "../../facts/recent-deletions.ts";
 import { conditionsFor, type ConditionSummary } from "../../reports/condition-summary.ts";
 import {
   excludedPool,
@@ -42,6 +43,8 @@ export interface HardwareOffloadDeps {
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
   /** Reports whether SriovOperatorConfig "default" exists. Without it, nothing is changed. */
   readonly isManaged: () => boolean;
+  /** Deletions of pools. */
+  readonly deletions: RecentDeletions;
   readonly now: () => Date;
 }
 
@@ -61,8 +64,12 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
       states.add(summary.state);
       await writeStatus(pool, summary, signal);
     }
+    const waitMs = deps.deletions.remainingMs();
+    if (waitMs > 0) return { afterMs: waitMs };
+    // A pool that is being deleted may be created again: its machines reboot only when it is gone.
+    const kept = pools.list().filter(isHardwareOffloadPool);
     await removeLeftovers(
-      wanted.map((pool) => offloadConfigName(machineConfigPoolOf(pool))),
+      kept.map((pool) => offloadConfigName(machineConfigPoolOf(pool))),
       signal,
     );
     if (wanted.length === 0) return undefined;
