@@ -84,10 +84,17 @@ async function removePods(configs: Configurations): Promise<void> {
   for (const pod of pods) await cni.remove(pod.name, await attachmentOf(pod, configs));
 }
 
-/** Pods of one VLAN reach each other, and not that of the other one. */
+/** Pods of one VLAN reach each other; that of the other one neither reaches them nor sees their frames. */
 async function vlansHold([, second = "", third = ""]: readonly string[]): Promise<void> {
   expect(await cni.reaches("blue1", second, 60)).toBe(true);
   expect(await cni.reaches("blue1", third, 5)).toBe(false);
+  // An ARP request for an address that nobody has is sent to everybody in the VLAN.
+  const frames = async () => ({ blue2: await cni.receivedFrames("blue2"), red1: await cni.receivedFrames("red1") });
+  const before = await frames();
+  expect(await cni.reaches("blue1", "192.168.77.200", 5)).toBe(false);
+  const after = await frames();
+  expect(after.blue2).toBeGreaterThan(before.blue2);
+  expect(after.red1).toBe(before.red1);
 }
 
 async function ovsBridgesAre(wanted: Readonly<Record<string, readonly string[]>>): Promise<void> {

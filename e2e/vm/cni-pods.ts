@@ -26,6 +26,8 @@ export interface CniPods {
   remove(name: string, attachment: Attachment): Promise<void>;
   /** Reports whether a packet from one of them reaches an address within these seconds. */
   reaches(name: string, address: string, seconds: number): Promise<boolean>;
+  /** Returns the number of frames that its interface net1 has received. */
+  receivedFrames(name: string): Promise<number>;
 }
 
 const limitMs = 300_000;
@@ -74,6 +76,13 @@ export async function createCniPods({ guest, share }: Pick<GuestNode, "guest" | 
     async reaches(name, address, seconds) {
       const { code } = await run(`ip netns exec ${name} busybox ping -c 1 -w ${seconds} ${address}`);
       return code === 0;
+    },
+    async receivedFrames(name) {
+      const { stdout } = await run(`ip netns exec ${name} ip -json -statistics link show net1`);
+      const [link] = JSON.parse(stdout) as readonly [
+        { readonly stats64: { readonly rx: { readonly packets: number } } },
+      ];
+      return link.stats64.rx.packets;
     },
   };
 }

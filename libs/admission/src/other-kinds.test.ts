@@ -355,6 +355,27 @@ describe("a BridgeNetwork with VLANs", () => {
     expect(review(create(spec), view({ policies })).problems).toEqual([]);
   });
 
+  it.each([{ vlan: 100 }, { trunk: [{ id: 10 }] }])("gets a warning without setUplinkVlan: %j", (spec) => {
+    const seen = view({ policies: [bridged("filtering", true)] });
+    const [field = ""] = Object.keys(spec);
+    expect(review(create(spec), seen).warnings).toEqual([
+      expect.stringMatching(`^spec.${field}: is not added to the uplink .* set spec.setUplinkVlan to true$`),
+    ]);
+    expect(review(create({ ...spec, setUplinkVlan: true }), seen).warnings).toEqual([]);
+  });
+
+  it("is announced as Degraded if its bridges stop to filter", () => {
+    const config = operatorConfig({ featureGates: { manageSoftwareBridges: true } });
+    const stored = bridged("p", true);
+    const seen = view({ policies: [stored], operatorConfig: config });
+    const change = (object: typeof stored): Review => ({
+      ...{ kind: "SriovNetworkNodePolicy", operation: "UPDATE", oldObject: stored, object },
+    });
+    const warning = "spec.bridge.linux.bridge.vlanFiltering: is no longer true";
+    expect(review(change(bridged("p")), seen).warnings).toContainEqual(expect.stringContaining(warning));
+    expect(review(change(stored), seen).warnings.join()).not.toContain(warning);
+  });
+
   it("names all policies whose bridges do not filter", () => {
     const policies = [bridged("a"), bridged("b", false), bridged("c", true)];
     expect(review(create({ vlan: 1 }), view({ policies })).problems[0]).toContain(

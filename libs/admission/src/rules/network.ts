@@ -42,10 +42,20 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
 /** Which bridges exist is not known here, but which ones the policies create. */
 function checkVlanFiltering({ spec }: BridgeNetwork, { policies }: ClusterView): readonly ReviewFinding[] {
   const [first, ...more] = unfilteredBridgePolicies(spec, policies);
-  if (first === undefined) return [];
+  if (first === undefined) return checkUplinkVlan(spec);
   const bridges = more.length === 0 ? `SriovNetworkNodePolicy ${first}` : `the policies ${listNames([first, ...more])}`;
   const cause = `the bridges of ${bridges} do not`;
   return vlanFilteringProblems(spec, cause).map(({ field, message }) => refuse(field, message));
+}
+
+/** Without the VLANs on the uplink, the pods of one node reach each other only. That can be meant. */
+function checkUplinkVlan({ vlan, trunk = [], setUplinkVlan }: BridgeNetwork["spec"]): readonly ReviewFinding[] {
+  if (setUplinkVlan === true || (!vlan && trunk.length === 0)) return [];
+  const field = vlan ? "spec.vlan" : "spec.trunk";
+  const message =
+    "is not added to the uplink of the bridge, so pods reach pods of the same node only, unless something else has added it: set " +
+    "spec.setUplinkVlan to true";
+  return [warn(field, message)];
 }
 
 /** Rules about AfxdpNetwork, in addition to those for networks of all kinds. */

@@ -24,13 +24,31 @@ export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Re
  * checkBridge warns about a spec.bridge that has no effect because of the feature gate, and about networks that hosts lose. The
  * rules for bridges are in libs/policy and are checked by nic-selector.ts.
  */
-export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly ReviewFinding[] {
+export function checkBridge(policy: SriovNetworkNodePolicy, { view }: PolicyContext): readonly ReviewFinding[] {
+  const { spec } = policy;
   const { ovs, linux, disconnectedNetworks = [] } = spec.bridge ?? {};
   if (ovs === undefined && linux === undefined) return [];
-  if (isGateOn("manageSoftwareBridges", view.operatorConfig)) return disconnectedWarnings(disconnectedNetworks);
+  if (isGateOn("manageSoftwareBridges", view.operatorConfig)) {
+    return [...disconnectedWarnings(disconnectedNetworks), ...vlanWarnings(policy, view.policies)];
+  }
   const message =
     "no bridge is created while the feature gate manageSoftwareBridges is off: set spec.featureGates.manageSoftwareBridges to true in SriovOperatorConfig/default";
   return [warn("spec.bridge", message)];
+}
+
+/** Networks with VLANs rely on a bridge that filters. Which networks there are is not known here. */
+function vlanWarnings(
+  { metadata, spec }: SriovNetworkNodePolicy,
+  policies: readonly SriovNetworkNodePolicy[],
+): readonly ReviewFinding[] {
+  const stored = policies.find(({ metadata: { name } }) => name === metadata.name);
+  const filters = (one: SriovNetworkNodePolicy["spec"] | undefined) =>
+    one?.bridge?.linux?.bridge?.vlanFiltering === true;
+  if (!filters(stored?.spec) || filters(spec)) return [];
+  const message =
+    "is no longer true: pods of all VLANs share one segment then, and each BridgeNetwork with resourceName " +
+    `${spec.resourceName} that has vlan or trunk becomes Degraded`;
+  return [warn("spec.bridge.linux.bridge.vlanFiltering", message)];
 }
 
 function disconnectedWarnings(networks: readonly string[]): readonly ReviewFinding[] {
