@@ -190,6 +190,35 @@ describeInLab("faults", () => {
     );
 
     it(
+      "that was started again: doctor says that a lease is not renewed, and renew makes the daemon request it",
+      async () => {
+        const pod = await lab.createPod("app-5-abcde");
+        expect((await lab.call("ADD", pod, conf)).status).toBe(0);
+        const address = (await podLink(pod, "net1"))?.addresses[0]?.split("/")[0] ?? "";
+        const leasesOf = async () => {
+          const { findings } = JSON.parse((await lab.tool("doctor", "-o", "json")).stdout) as {
+            readonly findings: readonly { readonly check: string; readonly state: string }[];
+          };
+          return findings.find(({ check }) => check === "leases");
+        };
+        expect(await leasesOf()).toMatchObject({ state: "ok" });
+        await dhcp.daemon[Symbol.asyncDispose]();
+        dhcp = { ...dhcp, daemon: resources.use(await startDhcpDaemon(lab)) };
+        expect(await leasesOf()).toMatchObject({ state: "failing" });
+        const requests = () => dhcp.messages().filter(({ type }) => type === "REQUEST").length;
+        const before = requests();
+        expect(await lab.tool("renew")).toMatchObject({ status: 0, stdout: `renewed ${pod.containerId} net1\n` });
+        expect(await leasesOf()).toMatchObject({ state: "ok" });
+        expect(requests()).toBeGreaterThan(before);
+        expect(dhcp.leases().filter((line) => line.includes(` ${address} `))).toHaveLength(1);
+        expect((await lab.call("DEL", pod, conf)).status).toBe(0);
+        await dhcp.wire.line((line) => line.includes('"RELEASE"') && line.includes(`"ciaddr":"${address}"`));
+        await expectNothingLeft(pod);
+      },
+      limitMs,
+    );
+
+    it(
       "that does not answer: ADD fails within its time limit and leaves no interface; DEL succeeds when the daemon answers again",
       async () => {
         const [pod, connected] = await lab.createPods(["app-3-abcde", "app-4-abcde"]);
@@ -221,6 +250,42 @@ describeInLab("faults", () => {
         const { json } = await other.call("ADD", pod, conf);
         expect([json?.["code"], started.connected(), daemon.pid > 0]).toEqual([11, 0, true]);
         expect([await other.hostLinks(), other.stateFiles()]).toEqual([["bn1"], []]);
+      },
+      limitMs,
+    );
+  });
+
+  describe("of the node", () => {
+    it(
+      "that detach the host's end of the interface, or delete it, are found by CHECK",
+      async () => {
+        const pod = await lab.createPod("app-6-abcde");
+        const { json: prevResult } = await lab.call("ADD", pod, conf);
+        const check = () => lab.call("CHECK", pod, { ...conf, prevResult });
+        expect(await check()).toMatchObject({ status: 0 });
+        const [end = ""] = (await lab.hostLinks()).filter((name) => name !== "bn1");
+        await ip(`-n ${lab.host} link set ${end} nomaster`);
+        expect((await check()).json).toMatchObject({
+          code: 103,
+          details: `${end} of the host is attached to no bridge, expected bn1`,
+        });
+        expect((await lab.call("DEL", pod, conf)).status).toBe(0);
+        await expectNothingLeft(pod);
+      },
+      limitMs,
+    );
+
+    it(
+      "that lose the records: a DEL without CNI_ARGS releases the lease and deletes the interface",
+      async () => {
+        const pod = await lab.createPod("app-7-abcde");
+        expect((await lab.call("ADD", pod, conf)).status).toBe(0);
+        const address = (await podLink(pod, "net1"))?.addresses[0]?.split("/")[0] ?? "";
+        rmSync(lab.settings.stateDir, { recursive: true });
+        expect((await lab.call("DEL", pod, conf, { env: { CNI_ARGS: "" } })).status).toBe(0);
+        await dhcp.wire.line((line) => line.includes('"RELEASE"') && line.includes(`"ciaddr":"${address}"`));
+        expect([await podLink(pod, "net1"), await lab.hostLinks()]).toEqual([undefined, ["bn1"]]);
+        expect((await lab.call("DEL", pod, conf)).status).toBe(0); // zedrouter forgets it, too
       },
       limitMs,
     );

@@ -64,6 +64,8 @@ export interface NodeLab extends AsyncDisposable {
   createPods(podNames: readonly string[]): Promise<Pod[]>;
   /** Calls eve-bridge as a container runtime does. */
   call(command: string, pod: Pod, conf: Json, options?: CallOptions): Promise<Answer>;
+  /** Runs a command of eve-bridge for people. */
+  tool(...args: readonly string[]): Promise<RunOutcome>;
   /** Runs `cnitool`, which calls eve-bridge for the network of this configuration. */
   cnitool(verb: "add" | "check" | "del" | "gc" | "status", pod: Pod, conf: Json, ifName: string): Promise<RunOutcome>;
   /** Returns the names of the host's interfaces except lo. */
@@ -157,6 +159,10 @@ export async function createNodeLab(): Promise<NodeLab> {
         },
       });
       return { ...outcome, json: jsonIn(outcome.stdout) };
+    },
+    async tool(...args) {
+      const [file, ...words] = inHost(...program, ...args);
+      return run(file, words, { env: environment });
     },
     async cnitool(verb, pod, conf, ifName) {
       const confDir = path("net.d");

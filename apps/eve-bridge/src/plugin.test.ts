@@ -321,7 +321,7 @@ describe("a failed ADD is undone and", () => {
     {
       does: "fails",
       dhcp: `[ "$CNI_COMMAND" = DEL ] || { echo '{"code":999,"msg":"no more tries"}'; exit 1; }`,
-      code: 999,
+      code: cniCode.delegate,
     },
     { does: "prints no JSON", dhcp: "echo oops", code: cniCode.delegate },
     { does: "gives no address", dhcp: `echo '{"cniVersion":"1.0.0"}'`, code: cniCode.delegate },
@@ -481,6 +481,15 @@ describe("DEL in a network instance", () => {
     await using node = createNode();
     expect((await node.run("DEL", { env: { CNI_ARGS: "" } })).status).toBe(0);
     expect(await node.run("DEL")).toMatchObject({ status: 1, printed: { code: cniCode.tryAgain } });
+  });
+
+  it("without a pod name and a record releases the lease, which has the name of the container", async () => {
+    await using node = createNode();
+    await startZedrouter(node);
+    await node.run("ADD");
+    rmSync(node.scratch.path("state"), { recursive: true });
+    expect((await node.run("DEL", { env: { CNI_ARGS: "" } })).status).toBe(0);
+    expect(node.delegations()).toEqual(["dhcp ADD", "dhcp DEL"]);
   });
 
   it("can be repeated without zedrouter, until the interface is added again", async () => {
@@ -716,17 +725,53 @@ describe("GC", () => {
     await node.run("ADD", { env: { ...other, CNI_ARGS: "K8S_POD_NAME=app-2-abcde" } });
     expect(await node.run("GC", { conf: gcConf([]) })).toMatchObject({
       status: 1,
-      printed: { code: cniCode.refused, msg: "1 of 3 removals failed" },
+      printed: { code: cniCode.refused, msg: "1 of 4 steps failed" },
     });
     expect(node.state()).toEqual(["0af:net1.json"]);
   });
 
+  it.each([
+    { when: "there are no records", valid: [], says: "there is no record of an interface" },
+    { when: "one has no record", valid: [{ containerID: "0b0", ifname: "net1" }], says: "1 of 1 have no record" },
+  ])("says that it could not look if $when and zedrouter is not reachable", async ({ valid, says }) => {
+    await using node = createNode();
+    const gc = await node.run("GC", { conf: gcConf(valid) });
+    expect(gc).toMatchObject({ status: 1, printed: { code: cniCode.tryAgain } });
+    expect(gc.printed?.["details"]).toContain(`could not look for interfaces of network ni: ${says}`);
+    await startZedrouter(node);
+    expect((await node.run("GC", { conf: gcConf(valid) })).status).toBe(0);
+  });
+
   it("removes what killed calls left", async () => {
     await using node = createNode();
+    await startZedrouter(node);
     mkdirSync(node.scratch.path("state", "locks", "0af:net1::1-1-1"), { recursive: true });
     mkdirSync(node.scratch.path("state", "attachments"));
     writeFileSync(node.scratch.path("state", "attachments", "0af:net1.json.new"), "{");
     expect((await node.run("GC", { conf: gcConf([]) })).status).toBe(0);
+    expect(node.state()).toEqual([]);
+  });
+});
+
+describe("a record file that", () => {
+  it.each([
+    { how: "is empty", text: "" },
+    { how: "is truncated", text: '{"containerId":"0af","ifNa' },
+    { how: "has zeros, as after a power loss", text: "\0".repeat(64) },
+    { how: "is of a later version", text: '{"version":9,"containerId":{"id":"0af"},"step":"renewing"}' },
+    { how: "is a list", text: "[1,null]" },
+  ])("$how costs nothing: DEL removes the interface, and the next ADD works", async ({ text }) => {
+    await using node = createNode();
+    const zedrouter = await startZedrouter(node);
+    await node.run("ADD");
+    const file = node.scratch.path("state", "attachments", "0af:net1.json");
+    writeFileSync(file, text);
+    expect((await node.run("DEL")).status).toBe(0);
+    expect(methodsOf(zedrouter.received).at(-1)).toBe("DisconnectPod");
+    expect([node.delegations(), node.state()]).toEqual([["dhcp ADD", "dhcp DEL"], []]);
+    writeFileSync(file, text);
+    expect((await node.run("ADD")).status).toBe(0);
+    expect((await node.run("DEL")).status).toBe(0);
     expect(node.state()).toEqual([]);
   });
 });

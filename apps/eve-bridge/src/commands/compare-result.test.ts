@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { compareResult } from "./compare-result.ts";
+import { compareHostSide, compareResult } from "./compare-result.ts";
 import type { PodLink, PodNetwork } from "../network/pod-network.ts";
 import { parseResult } from "../request/result.ts";
 
@@ -64,5 +64,30 @@ describe("compareResult", () => {
   it("requires the interface of this pod in the result", () => {
     const elsewhere = { ...checked, netns: "/var/run/netns/b" };
     expect(compareResult(expected, good, elsewhere)).toEqual(["prevResult has no interface net1 in /var/run/netns/b"]);
+  });
+});
+
+describe("compareHostSide", () => {
+  const result = parseResult({
+    cniVersion: "1.1.0",
+    interfaces: [{ name: "bn1" }, { name: "nbu1x1" }, { name: "net1", sandbox: netns }],
+  });
+  const host = (name: string, master = ""): PodLink => ({ ...link, name, master });
+
+  it.each([
+    { links: [host("bn1"), host("nbu1x1", "bn1")], says: [] },
+    { links: [host("bn1"), host("nbu1x1")], says: ["nbu1x1 of the host is attached to no bridge, expected bn1"] },
+    { links: [host("bn1"), host("nbu1x1", "br0")], says: ["nbu1x1 of the host is attached to br0, expected bn1"] },
+    { links: [host("bn1")], says: ["the host has no interface nbu1x1"] },
+    {
+      links: [host("nbu1x1")],
+      says: ["the host has no interface bn1", "nbu1x1 of the host is attached to no bridge, expected bn1"],
+    },
+  ])("says $says", ({ links, says }) => {
+    expect(compareHostSide(result, links)).toEqual(says);
+  });
+
+  it("says nothing about a result without interfaces of the host", () => {
+    expect(compareHostSide(parseResult({ cniVersion: "1.1.0" }), [])).toEqual([]);
   });
 });

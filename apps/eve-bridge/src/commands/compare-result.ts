@@ -29,6 +29,25 @@ export function compareResult(expected: CniResult, seen: PodNetwork, checked: Ch
   ];
 }
 
+/**
+ * The differences on the host. A result names the bridge first, then the host's end of the veth pair. Without them, the pod has an
+ * interface and no network.
+ */
+export function compareHostSide({ interfaces }: CniResult, links: readonly PodLink[]): string[] {
+  const [bridge, ...ends] = interfaces.filter(({ sandbox }) => sandbox === undefined);
+  if (bridge === undefined) return [];
+  const byName = new Map(links.map((link) => [link.name, link]));
+  const missing = [bridge, ...ends].filter(({ name }) => !byName.has(name));
+  const detached = ends.filter(({ name }) => (byName.get(name)?.master ?? bridge.name) !== bridge.name);
+  return [
+    ...missing.map(({ name }) => `the host has no interface ${name}`),
+    ...detached.map(({ name }) => {
+      const master = byName.get(name)?.master ?? "";
+      return `${name} of the host is attached to ${master === "" ? "no bridge" : master}, expected ${bridge.name}`;
+    }),
+  ];
+}
+
 function compareLink(wanted: CniInterface, link: PodLink, { isVirtualMachine }: Checked): string[] {
   const faults: string[] = [];
   // KubeVirt attaches the interface to a bridge of its own and gives the MAC address to the guest.

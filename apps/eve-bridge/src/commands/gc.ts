@@ -4,6 +4,7 @@
  * state directory. If one interface cannot be removed, GC still removes the others.
  */
 import {
+  keyOf,
   listRecords,
   listUnfinishedWrites,
   lockOf,
@@ -19,6 +20,7 @@ import { parseCniArgs } from "../request/cni-args.ts";
 import { runDelegate } from "../delegates/delegate.ts";
 import { isArray, isObject, kindOf, type JsonObject } from "../request/json.ts";
 import { removeStaleLocks, tryLock } from "../state/owner-lock.ts";
+import { connectZedrouter } from "../zedrouter/zedrouter-connection.ts";
 import { teardown } from "./del.ts";
 
 const validMember = "cni.dev/valid-attachments";
@@ -47,11 +49,34 @@ export async function gc(call: Call): Promise<void> {
   }
   for (const attachment of listUnfinishedWrites(stateDir)) removeUnfinishedWrite(stateDir, attachment);
   removeStaleLocks(locksIn(stateDir));
+  await attempt("looking for interfaces", () => lookForOthers(call, valid));
   await attempt("GC of the delegated plugin", () => forward(call));
   if (code === undefined) return;
-  throw new CniError(code, `${failures.length} of ${stale.length + 1} removals failed`, {
+  throw new CniError(code, `${failures.length} of ${stale.length + 2} steps failed`, {
     details: failures.join("; "),
   });
+}
+
+/**
+ * GC knows the interfaces that have a record. If records are missing, an interface may be left that the runtime does not list, and
+ * only zedrouter, which removes it with its application, has it. Throws code 11 if zedrouter cannot be reached, either.
+ */
+async function lookForOthers(call: Call, valid: ReadonlySet<string>): Promise<void> {
+  const { conf } = call.request;
+  if (conf.raw["ipam"] !== undefined) return; // the bridge plugin gets a GC of its own
+  const ofNetwork = listRecords(call.settings.stateDir).filter(({ network }) => network === conf.name);
+  const known = new Set(ofNetwork.map(keyOf));
+  const unknown = [...valid].filter((key) => !known.has(key)).length;
+  if (unknown === 0 && known.size > 0) return;
+  try {
+    (await connectZedrouter(call)).close();
+  } catch (cause) {
+    const what = unknown === 0 ? "there is no record of an interface" : `${unknown} of ${valid.size} have no record`;
+    const message = `could not look for interfaces of network ${conf.name}: ${what}, and zedrouter is not reachable`;
+    throw new CniError(cniCode.tryAgain, message, { details: describe(cause), cause });
+  }
+  if (unknown > 0)
+    call.log.info("interfaces have no record; zedrouter removes them with their applications", { unknown });
 }
 
 /**

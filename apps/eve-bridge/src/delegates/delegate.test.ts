@@ -38,6 +38,11 @@ describe("runDelegate", () => {
       error: { code: 7, message: "dhcp plugin failed to ADD net1: no", details: "why" },
     },
     {
+      does: "has code 102 for 999, which the stock plugins use for everything",
+      script: `echo '{"code":999,"msg":"no IP addresses available"}'; exit 1`,
+      error: { code: cniCode.delegate, message: "dhcp plugin failed to ADD net1: no IP addresses available" },
+    },
+    {
       does: "has code 102 and stderr in the details if the plugin prints no JSON",
       script: "echo boom >&2; exit 2",
       error: { code: cniCode.delegate, message: "dhcp plugin failed to ADD net1: exit status 2", details: "boom" },

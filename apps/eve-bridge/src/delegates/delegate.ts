@@ -21,8 +21,8 @@ const busyPauseMs = 100;
 const busyLimitMs = 5_000;
 
 /**
- * Runs the plugin and returns its stdout. Throws the plugin's error with its code; the message names plugin and
- * command.
+ * Runs the plugin and returns its stdout. Throws the plugin's error with its code, or 102 for 999; the message
+ * names plugin and command.
  */
 export async function runDelegate(env: CniEnvironment, delegation: Delegation, wait: Wait): Promise<string> {
   const { plugin, command, conf } = delegation;
@@ -81,7 +81,10 @@ async function startWhenWritten(file: string, options: Parameters<typeof runComm
 
 function pluginError(what: string, { status, stdout, stderr }: CommandOutcome): CniError {
   const own = errorIn(stdout);
-  if (own !== undefined) return new CniError(own.code, `${what}: ${own.msg}`, { details: own.details });
+  // The stock plugins use 999 for all their failures. Here it means a bug in eve-bridge.
+  const code = own?.code === cniCode.internal ? cniCode.delegate : own?.code;
+  if (own !== undefined && code !== undefined)
+    return new CniError(code, `${what}: ${own.msg}`, { details: own.details });
   const ended = status === null ? "killed by a signal" : `exit status ${status}`;
   const said = (stderr.trim() || stdout.trim()).slice(0, 500);
   return new CniError(cniCode.delegate, `${what}: ${ended}`, { details: said });

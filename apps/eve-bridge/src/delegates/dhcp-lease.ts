@@ -2,6 +2,7 @@
 /**
  * Acquires, checks and releases DHCP leases with the stock `dhcp` plugin and its daemon (eve-and-afxdp.md a7, a9).
  */
+import { statSync } from "node:fs";
 import { logged, waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { parseDelegateOutput, runDelegate } from "./delegate.ts";
@@ -9,8 +10,17 @@ import { isUnspecified } from "../addresses/ip-address.ts";
 import type { JsonObject } from "../request/json.ts";
 import { parseMac } from "../addresses/mac-address.ts";
 import { parseResult, type CniResult } from "../request/result.ts";
-import { defaultSettings } from "../request/settings.ts";
+import { defaultSettings, type Settings } from "../request/settings.ts";
 import { hasNoListener } from "../process/socket-probe.ts";
+
+/**
+ * Returns what tells the running DHCP daemon from an earlier one, whose leases are forgotten: each daemon makes its socket anew. The
+ * text is "" if there is no socket.
+ */
+export function daemonOf({ dhcpSocket }: Pick<Settings, "dhcpSocket">): string {
+  const stat = statSync(dhcpSocket, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "" : [stat.dev, stat.ino, stat.ctimeNs].join(":");
+}
 
 /**
  * Acquires a lease for the interface with hardware address `mac`. Throws the plugin's error, or 102 for a result
@@ -25,8 +35,8 @@ export async function acquireLease(call: Call, mac: string | undefined): Promise
 }
 
 /**
- * Checks that the daemon still has a lease. The daemon may have got another address; compareResult finds that
- * difference.
+ * Makes the daemon request the lease again, from which it also renews it. The daemon may get another address; compareResult finds
+ * that difference.
  */
 export async function checkLease(call: Call, mac: string | undefined): Promise<void> {
   await runDhcp(call, "CHECK", dhcpConf(call, mac));

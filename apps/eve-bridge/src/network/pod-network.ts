@@ -36,11 +36,27 @@ export interface PodRoute {
   readonly dev: string;
 }
 
+/** Reads the interfaces alone. Throws as readPodNetwork does. */
+export async function readLinks(netns: string, wait: Wait): Promise<readonly PodLink[]> {
+  return (await runIp(netns, showLinks, wait)).map(parseLink);
+}
+
+/** Deletes a veth interface, if it exists. Throws as readPodNetwork does. */
+export async function deleteVeth(netns: string, ifName: string, wait: Wait): Promise<boolean> {
+  const found = (await runIp(netns, showLinks, wait)).find((link) => link["ifname"] === ifName);
+  const info = found?.["linkinfo"];
+  if (!isObject(info) || info["info_kind"] !== "veth") return false;
+  await runIp(netns, ["link", "delete", "dev", ifName], wait);
+  return true;
+}
+
+const showLinks = ["-details", "address", "show"];
+
 /** Throws code 5 when `nsenter` or `ip` is missing or fails. */
 export async function readPodNetwork(netns: string, wait: Wait): Promise<PodNetwork> {
   const ip = (...args: string[]) => runIp(netns, args, wait);
   const [links, ipv4, ipv6] = await Promise.all([
-    ip("-details", "address", "show"),
+    ip(...showLinks),
     ip("-4", "route", "show"),
     ip("-6", "route", "show"),
   ]);

@@ -24,7 +24,7 @@ export const cniCode = {
   refused: 100,
   /** zedrouter's answer violates the protocol. */
   protocol: 101,
-  /** A delegated plugin failed and printed no error object. */
+  /** A delegated plugin failed with code 999, or printed no error object. */
   delegate: 102,
   /** CHECK: the pod's interface differs from the result of ADD. */
   mismatch: 103,

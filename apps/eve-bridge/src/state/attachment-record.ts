@@ -38,12 +38,16 @@ export interface AttachmentRecord extends Attachment {
   readonly step: Step;
   /** Whether a lease exists or may exist. */
   readonly lease: boolean;
+  /** Hardware address for which the lease was requested; absent without a lease, and in records of older versions. */
+  readonly mac?: string;
+  /** daemonOf() the DHCP daemon that has the lease; absent without a lease, and in records of older versions. */
+  readonly daemon?: string;
   /** The routing policy of eth0, because zedkube's marker may change before the pod ends; absent for other interfaces. */
   readonly policy?: RoutingPolicy;
 }
 
 /** The part of the record that an ADD updates before each step. */
-export type Progress = Pick<AttachmentRecord, "step" | "lease" | "policy">;
+export type Progress = Pick<AttachmentRecord, "step" | "lease" | "mac" | "daemon" | "policy">;
 
 /** The lock of an attachment: its holder may change the interface and its record. */
 export function lockOf(stateDir: string, attachment: Attachment): LockName {
@@ -132,12 +136,16 @@ function readFile(file: string): AttachmentRecord | undefined {
 
 function parseRecord(value: JsonValue): AttachmentRecord | undefined {
   if (!isObject(value)) return undefined;
-  const { containerId, ifName, network, netns, args, conf, step, lease, policy } = value;
+  const { containerId, ifName, network, netns, args, conf, step, lease, mac, daemon, policy } = value;
   if (typeof containerId !== "string" || typeof ifName !== "string" || typeof network !== "string") return undefined;
   if (typeof netns !== "string" || typeof args !== "string" || !isObject(conf)) return undefined;
   if (!isStep(step) || typeof lease !== "boolean") return undefined;
-  const record = { containerId, ifName, network, netns, args, conf, step, lease };
-  return isPolicy(policy) ? { ...record, policy } : record;
+  return {
+    ...{ containerId, ifName, network, netns, args, conf, step, lease },
+    ...(typeof mac === "string" ? { mac } : {}),
+    ...(typeof daemon === "string" ? { daemon } : {}),
+    ...(isPolicy(policy) ? { policy } : {}),
+  };
 }
 
 /** Records of older versions have no policy; then zedkube's marker is read again. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readdirSync, utimesSync } from "node:fs";
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { markRemoved, unmarkRemoved, wasRemoved } from "./removal-mark.ts";
 import { createScratch } from "../testing/scratch.ts";
@@ -22,9 +22,22 @@ describe("the mark of a removed interface", () => {
   it("is deleted after an hour", () => {
     using scratch = createScratch();
     markRemoved(scratch.dir, one);
-    utimesSync(scratch.path("removed", "0af:net1"), 1_000, 1_000);
-    markRemoved(scratch.dir, other);
+    markRemoved(scratch.dir, other, Number.MAX_SAFE_INTEGER);
     expect(readdirSync(scratch.path("removed"))).toEqual(["0af:net2"]);
+  });
+
+  it("is kept when the date jumps, and an hour longer if nobody knows when it was made", () => {
+    using scratch = createScratch();
+    const file = scratch.path("removed", "0af:net1");
+    markRemoved(scratch.dir, one, 1_000);
+    utimesSync(file, 1_000, 1_000);
+    markRemoved(scratch.dir, other, 2_000);
+    expect(readdirSync(scratch.path("removed"))).toEqual(["0af:net1", "0af:net2"]);
+    for (const text of ["", "{", "99999999"]) {
+      writeFileSync(file, text);
+      markRemoved(scratch.dir, other, 3_000);
+      expect(readFileSync(file, "latin1")).toBe("3000");
+    }
   });
 
   it("is skipped if /run cannot be written", () => {

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { listRecords, locksIn } from "../state/attachment-record.ts";
 import { describe } from "../request/cni-error.ts";
 import { findPlugin } from "../delegates/delegate.ts";
+import { leasesIn, unrenewedLeases } from "./renew.ts";
 import { oldestNode } from "./install.ts";
 import { isArray, isObject, parseJson } from "../request/json.ts";
 import { tryLock } from "../state/owner-lock.ts";
@@ -19,15 +20,18 @@ import { defaultSettings, readSettings, type Settings } from "../request/setting
 /** The result of one check. */
 export interface CheckResult {
   readonly check: string;
-  /** "warning": pods can be connected, but a function is impaired. "missing": an ADD will fail. */
-  readonly state: "ok" | "warning" | "missing";
+  /**
+   * "warning": pods can be connected, but a function is impaired. "failing": connected pods lose their network. "missing": an ADD will
+   * fail.
+   */
+  readonly state: "ok" | "warning" | "failing" | "missing";
   /** What was found. */
   readonly found: string;
   /** What to do; "" if the state is "ok". */
   readonly advice: string;
 }
 
-/** The results of all checks. `healthy` means that no state is "missing". */
+/** The results of all checks. `healthy` means that no state is "missing" or "failing". */
 export interface DoctorReport {
   readonly healthy: boolean;
   readonly findings: readonly CheckResult[];
@@ -58,8 +62,9 @@ export async function runDoctor({ env }: { env: NodeJS.ProcessEnv }): Promise<Do
     logCanBeWritten(settings),
     routingPolicy(settings),
     leftovers(settings),
+    leases(settings),
   ];
-  return { healthy: findings.every(({ state }) => state !== "missing"), findings };
+  return { healthy: findings.every(({ state }) => state !== "missing" && state !== "failing"), findings };
 }
 
 /** Formats one line per check, followed by a line with the advice if there is any. */
@@ -69,7 +74,13 @@ export function formatReport({ healthy, findings }: DoctorReport): string {
     const line = `${state.padEnd(7)}  ${check.padEnd(width)}  ${found}`;
     return advice === "" ? line : `${line}\n${" ".repeat(9)}${" ".repeat(width)}  -> ${advice}`;
   });
-  return `${lines.join("\n")}\n\n${healthy ? "Pods can be connected." : "Pods cannot be connected: see the lines marked missing."}\n`;
+  const isMissing = findings.some(({ state }) => state === "missing");
+  const end = healthy
+    ? "Pods can be connected."
+    : isMissing
+      ? "Pods cannot be connected: see the lines marked missing."
+      : "Pods can be connected, but connected pods lose their network: see the lines marked failing.";
+  return `${lines.join("\n")}\n\n${end}\n`;
 }
 
 function settingsOf(env: NodeJS.ProcessEnv): { settings: Settings; finding: CheckResult } {
@@ -202,6 +213,21 @@ function leftovers({ stateDir }: Settings): CheckResult {
   const found = `${stale.length} of ${records.length} belong to pods that no longer exist`;
   const names = stale.map(({ containerId, ifName }) => `${containerId.slice(0, 12)} ${ifName}`).join(", ");
   return { check, state: "warning", found, advice: `the next DEL or GC removes them: ${names}` };
+}
+
+/** A DHCP daemon forgets its leases when it ends, and renews only those that it has requested itself. */
+function leases(settings: Settings): CheckResult {
+  const check = "leases";
+  const all = leasesIn(settings.stateDir);
+  const lost = unrenewedLeases(settings);
+  if (lost.length === 0) return ok(check, `${all.length} recorded`);
+  const found =
+    lost.length === 1
+      ? `1 of ${all.length} is from before the start of the DHCP daemon, which does not renew it`
+      : `${lost.length} of ${all.length} are from before the start of the DHCP daemon, which does not renew them`;
+  const names = lost.map(({ containerId, ifName }) => `${containerId.slice(0, 12)} ${ifName}`).join(", ");
+  const advice = `run \`eve-bridge renew\`, or start these pods again: ${names}`;
+  return { check, state: "failing", found, advice };
 }
 
 function ok(check: string, found: string): CheckResult {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** runTool runs the commands for people: `doctor`, `install`, `--version` and `--help`. */
+/** runTool runs the commands for people: `doctor`, `renew`, `install`, `--version` and `--help`. */
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { describe } from "../request/cni-error.ts";
@@ -12,7 +12,9 @@ const help = `${about}
 ${protocols}
 
   eve-bridge doctor [-o text|json]
-      Check whether pods can be connected on this node. The exit status is 1 if they cannot.
+      Check whether pods can be connected on this node, and stay connected. The exit status is 1 if they cannot.
+  eve-bridge renew
+      After a restart of the DHCP daemon: make it renew the leases of connected pods. The exit status is 1 if it cannot renew one.
   eve-bridge install --to DIR [--to DIR]... [--grace-seconds N] [--stay]
       Install this version into one or more CNI directories.
       The previous version is removed N seconds later (default 10, maximum 9999).
@@ -42,6 +44,8 @@ export async function runTool(args: readonly string[]): Promise<number> {
       return 0;
     case "doctor":
       return withUsage(() => parseDoctorArgs(rest), doctor);
+    case "renew":
+      return withUsage(() => parseNoArgs(rest), renew);
     case "install":
       return withUsage(() => parseInstallArgs(rest), installAll);
     default:
@@ -54,6 +58,27 @@ async function doctor(format: string): Promise<number> {
   const report = await runDoctor({ env: process.env });
   process.stdout.write(format === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : formatReport(report));
   return report.healthy ? 0 : 1;
+}
+
+async function renew(): Promise<number> {
+  const { renewLeases } = await import("./renew.ts");
+  try {
+    const renewed = await renewLeases({ env: process.env });
+    for (const { containerId, ifName, error } of renewed) {
+      const name = `${containerId} ${ifName}`;
+      process.stdout.write(error === undefined ? `renewed ${name}\n` : `failed ${name}: ${error}\n`);
+    }
+    if (renewed.length === 0) process.stdout.write("the DHCP daemon renews all leases\n");
+    return renewed.some(({ error }) => error !== undefined) ? 1 : 0;
+  } catch (error) {
+    process.stderr.write(`eve-bridge renew: ${describe(error)}\n`);
+    return 1;
+  }
+}
+
+function parseNoArgs(args: readonly string[]): undefined {
+  parseArgs({ args: [...args], options: {} });
+  return undefined;
 }
 
 interface InstallArgs {

@@ -3,11 +3,13 @@
  * disconnect removes an interface from its network instance: it releases the lease while the interface can still
  * send, then asks zedrouter to remove the interface (eve-and-afxdp.md a4, a9).
  */
+import { statSync } from "node:fs";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { logged, waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";
 import { deadlineIn, nowMs } from "../process/deadline.ts";
 import { releaseLease } from "../delegates/dhcp-lease.ts";
+import { deleteVeth } from "../network/pod-network.ts";
 import { markRemoved, wasRemoved } from "../state/removal-mark.ts";
 import { isVirtualMachine } from "../network/routing-policy.ts";
 import { connectZedrouter, podInterfaceOf, type ZedrouterConnection } from "./zedrouter-connection.ts";
@@ -17,7 +19,8 @@ export async function disconnect(call: Call, record: AttachmentRecord | undefine
   const pod = podInterfaceOf(call.request, record?.netns);
   if (pod.podName === "") {
     // ADD refuses an empty pod name. zedrouter searches by parts of the name, so it might find any application.
-    call.log.info("CNI_ARGS contains no pod name; nothing to disconnect");
+    call.log.info("CNI_ARGS contains no pod name, and there is no record; releasing what has the container's name");
+    await releaseUnnamed(call);
     return;
   }
   const mayHaveLease = !isVirtualMachine(call.request.args) && (record?.lease ?? true);
@@ -42,6 +45,26 @@ export async function disconnect(call: Call, record: AttachmentRecord | undefine
     details: describe(failure),
     cause: failure,
   });
+}
+
+/**
+ * Without the pod's name, zedrouter cannot be asked. The DHCP daemon knows the lease by network, container and interface, and the
+ * interface is in the pod's namespace.
+ */
+async function releaseUnnamed(call: Call): Promise<void> {
+  const { env } = call.request;
+  const failure = await tryRelease(call);
+  if (failure !== undefined) call.log.error("the lease could not be released", { error: describe(failure) });
+  const netns = env.netns === "" ? undefined : statSync(env.netns, { throwIfNoEntry: false });
+  const own = statSync("/proc/self/ns/net");
+  if (netns === undefined || (netns.ino === own.ino && netns.dev === own.dev)) return;
+  try {
+    const isDeleted = await deleteVeth(env.netns, env.ifName, waitFor(call, call.timeouts.rpc));
+    if (isDeleted) call.log.info("deleted the interface; zedrouter keeps its entry until the application ends");
+  } catch (error) {
+    // The namespace goes with the pod, and takes the interface with it.
+    call.log.error("the interface could not be deleted", { error: describe(error) });
+  }
 }
 
 /** Returns the failure, which counts only if there was a lease. Takes at most half of the remaining time. */

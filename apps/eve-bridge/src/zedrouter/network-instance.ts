@@ -27,26 +27,28 @@ export const connectToNetworkInstance: Connect = async (call, record) => {
   }
   if (!useDhcp || isVirtualMachine(args)) return { interfaces, ips: [], routes: [], dns: {} };
 
-  record({ step: "leasing", lease: true });
-  const { acquireLease } = await import("../delegates/dhcp-lease.ts");
-  const ipam = await acquireLease(call, interfaces[index]?.mac ?? args.mac);
+  const { acquireLease, daemonOf } = await import("../delegates/dhcp-lease.ts");
+  const mac = interfaces[index]?.mac ?? args.mac;
+  record({ step: "leasing", lease: true, mac, daemon: daemonOf(call.settings) });
+  const ipam = await acquireLease(call, mac);
   await logged(call, "RPC ConnectPodAtL3", () => zedrouter.connectAtL3(pod, ipam, waitFor(call, timeouts.rpc)));
   const ips = ipam.ips.map((ip) => ({ ...ip, interface: index }));
   return { interfaces, ips, routes: ipam.routes, dns: ipam.dns };
 };
 
-/** Asks zedrouter and the DHCP daemon to check the interface. Throws their errors. */
-export async function checkNetworkInstance(call: Call, mac: string | undefined): Promise<void> {
+/** Asks zedrouter and the DHCP daemon to check the interface. Throws their errors. Returns whether the daemon has its lease. */
+export async function checkNetworkInstance(call: Call, mac: string | undefined): Promise<boolean> {
   const { request, timeouts } = call;
   const zedrouter = await connectZedrouter(call);
   try {
     const { usesDhcp } = await logged(call, "RPC CheckPodConnection", () =>
       zedrouter.check(podInterfaceOf(request), waitFor(call, timeouts.rpc)),
     );
-    if (!usesDhcp || isVirtualMachine(request.args)) return;
+    if (!usesDhcp || isVirtualMachine(request.args)) return false;
   } finally {
     zedrouter.close();
   }
   const { checkLease } = await import("../delegates/dhcp-lease.ts");
   await checkLease(call, mac);
+  return true;
 }
