@@ -23,6 +23,7 @@ import { readKubeletApiServer } from "./start/api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
+import { findDamagedFiles } from "./start/damaged-files.ts";
 import { noteStateDirectory, stateDirectoryKind } from "./start/state-directory.ts";
 import { createSaveMemory, defaultMaxPfs, sizeThreadPool } from "./start/resources.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
@@ -131,6 +132,9 @@ export function runConfigDaemon(): Promise<number> {
         stateDirectory: flags.stateDirectory,
       });
       await noteStateDirectory(host.files, flags.stateDirectory);
+      for (const file of await findDamagedFiles(host.files)) {
+        log.warn({ ...file }, "file is not JSON; it counts as absent and is written again");
+      }
       const onVerbosity = (verbosity: number | undefined): void => {
         setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
       };
