@@ -225,15 +225,16 @@ describe("settings that exclude OVN on the SmartNIC", () => {
 
   it.each([
     {
-      spec: { eSwitchMode: "switchdev" },
+      spec: { eSwitchMode: "switchdev" as const },
       says: "spec.eSwitchMode: cannot be switchdev on the SmartNIC of h1: OVN runs on the card",
     },
     {
-      spec: { eSwitchMode: "switchdev", bridge: { ovs: {} } },
+      spec: { eSwitchMode: "switchdev" as const, bridge: { ovs: {} } },
       says: "spec.bridge.ovs: needs Open vSwitch, which does not run on h1, because OVN runs on the SmartNIC",
     },
-  ])("are a warning of a policy: $says", ({ spec, says }) => {
-    const own = policy("p", { nicSelector: { pfNames: ["ens1f0np0#1-3"] }, numVfs: 4, ...spec });
+  ])("are a warning of a policy: $says", ({ spec: { eSwitchMode, bridge }, says }) => {
+    const nicSelector = { pfNames: ["ens1f0np0#1-3"] };
+    const own = policy("p", { nicSelector, numVfs: 4, eSwitchMode, ...(bridge && { bridge }) });
     expect(review(create(own), marked).warnings).toContainEqual(expect.stringContaining(says));
     const free = view({ nodes: [host("h1"), host("h2")], machineConfigPools: pools });
     expect(review(create(own), free).warnings.join()).not.toContain("SmartNIC");

@@ -11,26 +11,33 @@ import { hostOvsRecord } from "../files/host-ovs-files.ts";
 import { guardFile } from "../guard/guard-record.ts";
 import { knownNicsPath } from "../virtual/known-nics.ts";
 
-/** The records of PFs and of AF_XDP devices are named by who reads them. */
-const files: readonly string[] = [rebootFile, kernelArgumentsFile, hostOvsRecord, guardFile, knownNicsPath];
+/** The files, with what is forgotten with them. The records of PFs and of AF_XDP devices are named by who reads them. */
+const jsonFiles: Readonly<Record<string, string>> = {
+  [rebootFile]: "the causes of the last reboot",
+  [kernelArgumentsFile]: "the kernel arguments that the daemon has added",
+  [hostOvsRecord]: "the files by which Open vSwitch is disabled",
+  [guardFile]: "a change that the daemon was about to undo",
+  [knownNicsPath]: "the NICs of a virtual platform",
+};
 
 export interface DamagedFile {
   readonly path: string;
+  readonly forgotten: string;
   /** Why the file is not used. */
   readonly reason: string;
 }
 
 /** Never rejects because of one file. */
-export async function findDamagedFiles({ readText }: Pick<HostFiles, "readText">): Promise<readonly DamagedFile[]> {
+export async function findDamagedFiles(files: Pick<HostFiles, "readText">): Promise<readonly DamagedFile[]> {
   const found = await Promise.all(
-    files.map(async (path): Promise<DamagedFile | undefined> => {
+    Object.entries(jsonFiles).map(async ([path, forgotten]): Promise<DamagedFile | undefined> => {
       try {
-        const text = await readText(path);
+        const text = await files.readText(path);
         if (text !== undefined) JSON.parse(text);
         return undefined;
       } catch (error) {
         if (!(error instanceof SyntaxError) && !(error instanceof HostError)) throw error;
-        return { path, reason: error.message.slice(0, 200) };
+        return { path, forgotten, reason: error.message.slice(0, 200) };
       }
     }),
   );

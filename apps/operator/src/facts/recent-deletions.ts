@@ -12,11 +12,15 @@ export interface RecentDeletions {
 }
 
 export interface RecentDeletionsOptions {
+  /** The objects whose absence takes something from nodes. */
   readonly caches: readonly Pick<Cache<unknown>, "subscribe">[];
   readonly nowMs: () => number;
 }
 
-/** An object that is deleted and created again is absent for less than this. */
+/**
+ * An object that is deleted and created again within two seconds counts as present all the time. A deletion that is meant takes effect
+ * this much later, which is little beside a drain.
+ */
 const settleMs = 3_000;
 
 /**

@@ -410,10 +410,14 @@ describe("a node that joins a pool of hosts", () => {
   }
 
   it.each([
-    { when: "its card has another mode", more: { mode: "separated-host" }, words: "is in mode separated-host" },
+    {
+      when: "its card has another mode",
+      more: { mode: "separated-host" as const },
+      words: "is in mode separated-host",
+    },
     { when: "its card has one VF", more: { totalvfs: 1 }, words: "supports 1 VF on each port, but OVN needs 2" },
   ])("gets no label and no management port while $when", ({ more, words }) => {
-    const cluster = joined(more);
+    const cluster = joined({ ...more });
     expect(cluster.nodes.get("c")).toMatchObject({ isOffloaded: true, taints: [] });
     expect(cluster.nodes.get("c")?.ownLabels).not.toContain("network.operator.openshift.io/dpu-host");
     expect(Object.keys(cluster.maps.get("managementPorts")?.data ?? {})).toEqual(["a", "b"]);

@@ -36,7 +36,7 @@ interface SimulatedNode {
   ownLabels: string[];
   taints: { key: string; effect: "NoSchedule" }[];
   /** Models by PCI device ID; one SmartNIC by default. */
-  cards: string[];
+  cards: readonly string[];
   mode: CardMode;
   hasReported: boolean;
   /** Whether the host booted without Open vSwitch. */

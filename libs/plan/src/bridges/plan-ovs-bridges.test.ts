@@ -236,11 +236,8 @@ describe("plan for a bridge that cannot be created", () => {
   });
 
   it("reports that Open vSwitch does not run on the host of a SmartNIC, and changes nothing", () => {
-    const spec = withBridge();
-    const host = {
-      ...spec,
-      interfaces: spec.interfaces?.map((one) => ({ ...one, cardMode: "embedded-cpu" as const })),
-    };
+    const interfaces = [{ pciAddress, eSwitchMode: "switchdev", cardMode: "embedded-cpu" as const }];
+    const host = { ...withBridge(), interfaces };
     const { steps, problems } = planned(host, { openVSwitch: {} });
     expect(steps.filter((step) => /vswitch|switchdev/i.test(String(step)))).toEqual([]);
     expect(problems.join()).toContain("in mode embedded-cpu");
