@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A real scheduler and controller manager with three simulated nodes (moving-node.ts): pods with claims, pods with `resources.limits` on
- * both kinds of nodes, and a node that moves to ResourceClaims and back under its pods.
+ * A node moves to ResourceClaims and back under its pods, with a real scheduler and controller manager and three simulated nodes
+ * (moving-node.ts). Pods ask for VFs by claims and by `resources.limits`.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { pods } from "@switchyard/api";

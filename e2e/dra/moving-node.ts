@@ -115,7 +115,7 @@ export class MovingNode {
     const holders = [...this.holders.values()].flatMap(({ vfs }) => vfs);
     const twice = holders.filter((vf, index) => holders.indexOf(vf) !== index);
     if (both.length + twice.length > 0)
-      this.violations.push(`${this.#options.name} ${after}: both ${both}, twice ${twice}`);
+      this.violations.push(`${this.#options.name} ${after}: both ${both.join()}, twice ${twice.join()}`);
   }
 
   async #kubelet(): Promise<void> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The driver of ResourceClaims on a real API server: what is rendered for a node is accepted, and its token writes ResourceSlices of its
- * node, the devices in the status of claims of its node, and nothing of another node.
+ * The driver of ResourceClaims on a real API server, which accepts what is rendered for a node. The driver's token writes
+ * ResourceSlices and claims of its node, and nothing of another node.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { draDriverName, type SriovNetworkNodeState } from "@switchyard/api";

@@ -31,7 +31,7 @@ export function createDeviceClassReconciler({ classes, policies, ...deps }: Devi
   return async function reconcile(_key, signal) {
     const usesClaims = deps.usesClaims();
     if (usesClaims === undefined) return undefined;
-    const resourceNames = usesClaims ? policies.list().flatMap(({ spec }) => spec.resourceName ?? []) : [];
+    const resourceNames = usesClaims ? policies.list().map(({ spec }) => spec.resourceName) : [];
     const wanted = usesClaims ? renderDeviceClasses({ prefix: deps.resourcePrefix, resourceNames }) : [];
     for (const { metadata, spec } of wanted) {
       const own = { ...metadata.labels, [managed.key]: managed.value };

@@ -203,7 +203,8 @@ describe("two processes that follow the rule", () => {
           isMoved = world.slices.size > 0;
           const both = vfs.filter((one) => world.slices.has(one) && (world.registered.has(one) || world.file.has(one)));
           const two = vfs.filter((one) => world.pluginPods.has(one) && world.claims.get(one) === true);
-          if (both.length + two.length > 0) throw new Error(`after ${action}: both offer ${both}, two hold ${two}`);
+          if (both.length + two.length > 0)
+            throw new Error(`after ${action}: both offer ${both.join()}, two hold ${two.join()}`);
         }
       }),
       { numRuns: 2_000 },

@@ -7,9 +7,9 @@
  * The other one only withdraws. The one that may begin passes this right on when the other is wanted (mayHandOver), and nobody else
  * writes the field. So the two need neither a lock nor the same view of the spec.
  *
- * Each of them works in this order: read status.offeredBy from the API server, not from a cache; then read what the other offers; then
- * read the holders; then write what it offers; and only then hand over. The device plugin's side hands over when the plugin runs with what
- * was written. A process that is killed starts at the beginning.
+ * Each of them first reads status.offeredBy from the API server, not from a cache; then what the other offers; then the holders. Then it
+ * writes what it offers, and only then hands over: the side of the device plugin does so when the plugin runs with what was written. A
+ * process that is killed starts at the beginning.
  */
 import type { SriovNetworkNodeState } from "@switchyard/api";
 
