@@ -6,6 +6,7 @@ export {
   listenSeqpackets,
   type SeqpacketConnection,
   type SeqpacketHandler,
+  type SeqpacketServer,
   type SeqpacketMessage,
   type SeqpacketServerOptions,
 } from "./unix/seqpacket-server.ts";
@@ -18,7 +19,10 @@ export {
   type EswitchMode,
   devlinkFamily,
   type DevlinkHandle,
+  getFlagParameter,
   getTextParameter,
+  reloadInstance,
+  setFlagParameter,
   setTextParameter,
   listResources,
   type DevlinkResource,

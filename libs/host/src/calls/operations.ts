@@ -93,6 +93,7 @@ export const operations: Operations = {
       action: `set port ${portIndex} state ${active ? "active" : "inactive"}`,
       target: pf,
     }),
+    enableEthernet: (device) => ({ action: "enable the network interface", target: device }),
     remove: (pf, portIndex) => ({ action: `remove port ${portIndex}`, target: pf }),
   },
   xdp: {

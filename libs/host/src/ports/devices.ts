@@ -63,6 +63,12 @@ export interface Subfunctions {
   setMac(pf: PciAddress, portIndex: number, mac: MacAddress): Promise<void>;
   /** Its device appears and disappears during the call, or later with some drivers. ENODEV without such a port. */
   setActive(pf: PciAddress, portIndex: number, active: boolean): Promise<void>;
+  /**
+   * Makes the driver of a device, "mlx5_core.sf.4", create its network interface, and returns whether that was necessary. Since
+   * Linux 6.5, mlx5_core creates none before the parameter enable_eth of the device is set. False if it is set, and for drivers
+   * without this parameter. ENODEV without such a device.
+   */
+  enableEthernet(device: string): Promise<boolean>;
   /** EBUSY while the subfunction is active, ENODEV without such a port. */
   remove(pf: PciAddress, portIndex: number): Promise<void>;
 }

@@ -34,7 +34,7 @@ interface Port {
   readonly sfNumber: number;
   readonly representor: Netdev;
   mac: string;
-  device: { readonly name: string; readonly netdev: Netdev | undefined } | undefined;
+  device: { readonly name: string; readonly isBound: boolean; netdev: Netdev | undefined } | undefined;
 }
 
 const firstPortIndex = 0x8000;
@@ -70,13 +70,16 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
     for (let n = firstDevice; ; n++) if (!taken.has(`${prefix}.${n}`)) return `${prefix}.${n}`;
   }
 
+  function addNetdev({ pf, mac }: Port, auxiliary: string): Netdev {
+    return netdevs.add({ auxiliary, mac: mac === noMac ? nextMac() : mac, maxMtu: pf.port.maxMtu });
+  }
+
   function activate(port: Port): void {
-    const { pf, mac } = port;
+    const { pf } = port;
     const name = deviceName(pf);
-    const netdev = failing.has(pf.pciAddress)
-      ? undefined
-      : netdevs.add({ auxiliary: name, mac: mac === noMac ? nextMac() : mac, maxMtu: pf.port.maxMtu });
-    port.device = { name, netdev };
+    const isBound = !failing.has(pf.pciAddress);
+    const isLight = pf.port.probesSubfunctionsLightly === true;
+    port.device = { name, isBound, netdev: isBound && !isLight ? addNetdev(port, name) : undefined };
   }
 
   function deactivate(port: Port): void {
@@ -100,7 +103,6 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
         [...ports]
           .map(({ pf, portIndex, sfNumber, mac, device, representor }) => {
             const netdev = device?.netdev?.inPod === false ? device.netdev.name : undefined;
-            const isBound = device?.netdev !== undefined;
             return {
               pf: pf.pciAddress,
               portIndex,
@@ -109,7 +111,11 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
               ...(pf.port.choosesSubfunctionMacs !== true && { mac }),
               state: device === undefined ? ("inactive" as const) : ("active" as const),
               operationalState: device === undefined ? ("detached" as const) : ("attached" as const),
-              ...defined({ device: device?.name, driver: isBound ? driverOfDevice(device.name) : undefined, netdev }),
+              ...defined({
+                device: device?.name,
+                driver: device?.isBound === true ? driverOfDevice(device.name) : undefined,
+                netdev,
+              }),
             };
           })
           .sort((a, b) => (a.pf === b.pf ? a.sfNumber - b.sfNumber : a.pf < b.pf ? -1 : 1)),
@@ -153,6 +159,14 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
         const one = portAt(pf, portIndex);
         if (!active) deactivate(one);
         else if (one.device === undefined) activate(one);
+      }),
+    enableEthernet: (name) =>
+      answer(() => {
+        const one = [...ports].find(({ device }) => device?.name === name);
+        if (one?.device?.isBound !== true) throw new Refusal("ENODEV");
+        if (one.device.netdev !== undefined) return false;
+        one.device.netdev = addNetdev(one, name);
+        return true;
       }),
     remove: (pf, portIndex) =>
       answer(() => {

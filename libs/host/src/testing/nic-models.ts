@@ -50,6 +50,8 @@ export interface FakePort {
   readonly maxSubfunctions?: number;
   /** Whether the driver chooses the MAC addresses of subfunctions, and has no function attribute hw_addr. */
   readonly choosesSubfunctionMacs?: boolean;
+  /** Whether a subfunction gets its network interface only after its parameter enable_eth is set (mlx5_core, Linux 6.5). */
+  readonly probesSubfunctionsLightly?: boolean;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
   /** Whether the mode is known, and can be changed, only while VFs exist (mlx5_core, 5.4). */

@@ -83,6 +83,8 @@ function valueOf(key: string, of: string, device: RuleDevice): string | undefine
       return device.name;
     case "KERNELS":
       return device.parent;
+    case "DEVPATH":
+      return device.parent === undefined ? undefined : `/devices/pci0000:00/${device.parent}/net/${device.name}`;
     case "DRIVERS":
       return device.driver;
     case "ATTR":

@@ -41,10 +41,21 @@ const redirectProgramName = "switchyard_xsk";
 /**
  * Loads the program for this map. Throws NetlinkError: EPERM without the rights, otherwise with the end of the verifier's log.
  * The program ends when it is closed, unless it is attached to an interface.
+ * It accepts packets in several buffers, without which drivers refuse an MTU above about 3,500. Kernels before 5.18 do not know
+ * such programs, and get one without.
  */
 export function loadRedirectProgram(map: XskMap, system: BpfSystem = loadBpfSystem()): XdpProgram {
-  const instructions = encodeRedirectProgram(map.fd);
-  return describe(system, new BpfObject(system, loadProgram(system, { instructions, name: redirectProgramName })));
+  const program = { instructions: encodeRedirectProgram(map.fd), name: redirectProgramName };
+  return describe(system, new BpfObject(system, loadWithFragments(system, program)));
+}
+
+function loadWithFragments(system: BpfSystem, program: NewXdpProgram): number {
+  try {
+    return loadProgram(system, { ...program, hasFragments: true });
+  } catch (error) {
+    if (!(error instanceof NetlinkError) || error.code !== "EINVAL") throw error;
+    return loadProgram(system, program);
+  }
 }
 
 let redirectTag: string | undefined;
@@ -75,13 +86,19 @@ export interface NewXdpProgram {
   /** Instructions of eight bytes. */
   readonly instructions: Buffer;
   readonly name: string;
+  /** Whether it accepts packets in several buffers (BPF_F_XDP_HAS_FRAGS, Linux 5.18). */
+  readonly hasFragments?: boolean;
 }
 
+/** BPF_F_XDP_HAS_FRAGS. */
+const fragmentsFlag = 1 << 5;
+
 /** Returns the descriptor. Loads again with a log if the kernel refuses the program, since the log takes time. */
-export function loadProgram(system: BpfSystem, { instructions, name }: NewXdpProgram): number {
+export function loadProgram(system: BpfSystem, { instructions, name, hasFragments = false }: NewXdpProgram): number {
   const attributes = Buffer.alloc(72);
   attributes.writeUInt32LE(xdpProgramType, 0);
   attributes.writeUInt32LE(instructions.length / instructionBytes, 4);
+  if (hasFragments) attributes.writeUInt32LE(fragmentsFlag, 44);
   attributes.write(name, 48, maxBpfNameBytes);
   const pointers = [
     { offset: 8, bytes: instructions },

@@ -70,14 +70,17 @@ export async function setEswitchMode(family: GenericFamily, handle: DevlinkHandl
   });
 }
 
-const parameterCommands = { parameterGet: 38, parameterSet: 39 };
+const parameterCommands = { reload: 37, parameterGet: 38, parameterSet: 39 };
 
 const parameterAttributes = { parameter: 80, name: 81, type: 83, valuesList: 84, data: 86, configurationMode: 87 };
 
 /** DEVLINK_PARAM_CMODE_RUNTIME: the value has effect at once, and until the driver is unbound. */
 const runtime = 0;
 
-const nlaString = 5;
+/** DEVLINK_PARAM_CMODE_DRIVERINIT: the value has effect after the next reload of the instance. */
+const driverInit = 1;
+
+const [nlaString, nlaFlag] = [5, 6];
 
 /**
  * Reads and changes parameters of drivers by devlink (linux/devlink.h), such as "flow_steering_mode" of mlx5_core. Only
@@ -123,6 +126,58 @@ export async function setTextParameter(
       bytes(parameterAttributes.configurationMode, Buffer.of(runtime)),
       text(parameterAttributes.data, value),
     ],
+  });
+}
+
+/**
+ * Returns the value that a parameter has after the next reload; undefined if it is no flag of this kind. Rejects as
+ * getTextParameter.
+ */
+export async function getFlagParameter(
+  family: GenericFamily,
+  handle: DevlinkHandle,
+  name: string,
+): Promise<boolean | undefined> {
+  const [answer] = await requestGeneric(family, {
+    tried: `read parameter ${name} of ${handle.bus}/${handle.device}`,
+    command: parameterCommands.parameterGet,
+    attributes: [...encodeHandle(handle), text(parameterAttributes.name, name)],
+  });
+  const parameter = findNested(answer ?? [], parameterAttributes.parameter);
+  if (find(parameter, parameterAttributes.type)?.[0] !== nlaFlag) return undefined;
+  for (const { value } of findNested(parameter, parameterAttributes.valuesList)) {
+    const entry = parseAttributes(value);
+    if (find(entry, parameterAttributes.configurationMode)?.[0] !== driverInit) continue;
+    return find(entry, parameterAttributes.data) !== undefined;
+  }
+  return undefined;
+}
+
+/** `devlink dev param set BUS/DEVICE name NAME value true|false cmode driverinit`. It has effect after reloadInstance(). */
+export async function setFlagParameter(
+  family: GenericFamily,
+  handle: DevlinkHandle,
+  { name, value }: { readonly name: string; readonly value: boolean },
+): Promise<void> {
+  await requestGeneric(family, {
+    tried: `set parameter ${name} ${value} on ${handle.bus}/${handle.device}`,
+    command: parameterCommands.parameterSet,
+    attributes: [
+      ...encodeHandle(handle),
+      text(parameterAttributes.name, name),
+      bytes(parameterAttributes.type, Buffer.of(nlaFlag)),
+      bytes(parameterAttributes.configurationMode, Buffer.of(driverInit)),
+      ...(value ? [bytes(parameterAttributes.data, Buffer.alloc(0))] : []),
+    ],
+  });
+}
+
+/** `devlink dev reload BUS/DEVICE`: the driver initialises the device again, with its present parameters. */
+export async function reloadInstance(family: GenericFamily, handle: DevlinkHandle): Promise<void> {
+  await requestGeneric(family, {
+    tried: `reload ${handle.bus}/${handle.device}`,
+    command: parameterCommands.reload,
+    attributes: encodeHandle(handle),
   });
 }
 

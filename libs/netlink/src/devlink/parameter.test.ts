@@ -6,7 +6,7 @@ import { NetlinkError } from "../netlink-error.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
 import { ack, createFakeKernel, reply } from "../testing/fake-kernel.ts";
 import { bytes, find, nested, parseAttributes, readText, text } from "../wire/attributes.ts";
-import { getTextParameter, setTextParameter } from "./devlink.ts";
+import { getFlagParameter, getTextParameter, reloadInstance, setFlagParameter, setTextParameter } from "./devlink.ts";
 
 const pf = { bus: "pci", device: "0000:06:00.0" };
 const name = "flow_steering_mode";
@@ -65,5 +65,41 @@ describe("setTextParameter", () => {
     const texts = [1, 2, 81, 86].map((type) => readText(find(sent, type) ?? Buffer.alloc(0)));
     expect(texts).toEqual(["pci", "0000:06:00.0", name, "smfs"]);
     expect([83, 87].map((type) => find(sent, type)?.[0])).toEqual([5, 0]);
+  });
+});
+
+describe("flags of drivers", () => {
+  const sf = { bus: "auxiliary", device: "mlx5_core.sf.4" };
+  const flag = (isSet: boolean, mode = 1): Buffer =>
+    nested(85, [...(isSet ? [bytes(86, Buffer.alloc(0))] : []), bytes(87, Buffer.of(mode))]);
+
+  it.each([
+    { what: "set", attributes: [parameter(6, flag(false, 2), flag(true))], value: true },
+    { what: "not set", attributes: [parameter(6, flag(true, 2), flag(false))], value: false },
+    { what: "of another kind", attributes: [parameter(6, flag(true, 0))], value: undefined },
+    { what: "a text", attributes: [parameter(5, entry(1, "x"))], value: undefined },
+    { what: "missing", attributes: [], value: undefined },
+  ])("are read: $what", async ({ attributes, value }) => {
+    const { family } = open(attributes);
+    await expect(getFlagParameter(family, sf, "enable_eth")).resolves.toBe(value);
+  });
+
+  it("are set for the next reload, and the instance is reloaded", async () => {
+    const { kernel, family } = open([]);
+    await setFlagParameter(family, sf, { name: "enable_eth", value: true });
+    await setFlagParameter(family, sf, { name: "enable_eth", value: false });
+    await reloadInstance(family, sf);
+    const sent = kernel.requests.map(({ payload }) => ({
+      command: payload[0],
+      of: parseAttributes(payload.subarray(4)),
+    }));
+    expect(sent.map(({ command }) => command)).toEqual([39, 39, 37]);
+    expect(sent.map(({ of }) => readText(find(of, 2) ?? Buffer.alloc(0)))).toEqual(Array(3).fill("mlx5_core.sf.4"));
+    expect(sent.map(({ of }) => [83, 87].map((type) => find(of, type)?.[0]))).toEqual([
+      [6, 1],
+      [6, 1],
+      [undefined, undefined],
+    ]);
+    expect(sent.map(({ of }) => find(of, 86)?.length)).toEqual([0, undefined, undefined]);
   });
 });

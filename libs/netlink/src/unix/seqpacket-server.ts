@@ -4,7 +4,7 @@
  * descriptors.
  * Usage: `using server = listenSeqpackets({ path, maxConnections: 16, messageBytes: 64, connected: (connection) => handler });`
  */
-import { unlinkSync } from "node:fs";
+import { lstatSync, unlinkSync } from "node:fs";
 import { isErrno } from "@switchyard/service";
 import { checked, errnoName, NetlinkError } from "../netlink-error.ts";
 import { loadSeqpacketSystem, type SeqpacketSystem } from "./seqpacket-system.ts";
@@ -49,15 +49,21 @@ export interface SeqpacketServerOptions {
 /** After this number of messages or connections, the event loop handles other work first. */
 const maxAtOnce = 64;
 
+export interface SeqpacketServer extends Disposable {
+  /** Reports whether clients reach this server by the path: the file is there, and it is the one of this server. */
+  isReachable(): boolean;
+}
+
 /**
- * Serves the socket until the result is disposed of, which also closes all connections and removes the file. Replaces a file that
- * exists. Throws NetlinkError: EINVAL if the path is longer than 107 bytes, ENOENT, EACCES.
+ * Serves the socket until the result is disposed of, which also closes all connections and removes the file, unless it is that of
+ * another server by now. Replaces a file that exists. Throws NetlinkError: EINVAL if the path is longer than 107 bytes, ENOENT, EACCES.
  */
-export function listenSeqpackets(options: SeqpacketServerOptions): Disposable {
+export function listenSeqpackets(options: SeqpacketServerOptions): SeqpacketServer {
   const { path, maxConnections, connected, refused, system = loadSeqpacketSystem() } = options;
   const tried = `listen on ${path}`;
   removeFile(tried, path);
   const listening = checked(tried, system.listen(path));
+  const own = fileIdentity(path);
   const open = new Set<() => void>();
   const stopAccepting = system.watchReadable(listening, () => {
     for (let count = 0; count < maxAtOnce; count++) {
@@ -106,14 +112,17 @@ export function listenSeqpackets(options: SeqpacketServerOptions): Disposable {
   }
 
   let isListening = true;
+  const isReachable = (): boolean => isListening && own !== undefined && fileIdentity(path) === own;
   return {
+    isReachable,
     [Symbol.dispose]() {
       if (!isListening) return;
+      const isOwnFile = isReachable();
       isListening = false;
       stopAccepting();
       system.close(listening);
       for (const close of open) close();
-      removeFile(tried, path);
+      if (isOwnFile) removeFile(tried, path);
     },
   };
 }
@@ -125,4 +134,10 @@ function removeFile(tried: string, path: string): void {
     if (!isErrno(error)) throw error;
     if (error.code !== "ENOENT") throw new NetlinkError(tried, error.code);
   }
+}
+
+/** Returns what differs between a file and another of the same name; undefined if there is none. */
+function fileIdentity(path: string): string | undefined {
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}/${found.ino}`;
 }

@@ -9,9 +9,12 @@ import {
   addSubfunctionPort,
   deletePort,
   devlinkFamily,
+  getFlagParameter,
   listDevlinkPorts,
   listResources,
   NetlinkError,
+  reloadInstance,
+  setFlagParameter,
   setPortAddress,
   setPortState,
   type DevlinkPort,
@@ -129,8 +132,29 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
       change(at.setActive(pf, portIndex, active), (family) =>
         setPortState(family, portOf(pf, portIndex), active ? "active" : "inactive"),
       ),
+    enableEthernet: (device) =>
+      change(at.enableEthernet(device), async (family) => {
+        const handle = { bus: "auxiliary", device };
+        if ((await ethernetParameter(family, device)) !== false) return false;
+        await setFlagParameter(family, handle, { name: ethernetName, value: true });
+        await reloadInstance(family, handle);
+        return true;
+      }),
     remove: (pf, portIndex) => change(at.remove(pf, portIndex), (family) => deletePort(family, portOf(pf, portIndex))),
   };
+}
+
+/** Parameter of mlx5_core for the class Ethernet of a subfunction. */
+const ethernetName = "enable_eth";
+
+/** Returns undefined if the device has no such parameter. */
+async function ethernetParameter(family: GenericFamily, device: string): Promise<boolean | undefined> {
+  try {
+    return await getFlagParameter(family, { bus: "auxiliary", device }, ethernetName);
+  } catch (error) {
+    if (error instanceof NetlinkError && (error.code === "EINVAL" || error.code === "EOPNOTSUPP")) return undefined;
+    throw error;
+  }
 }
 
 interface OwnPort {
