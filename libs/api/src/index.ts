@@ -204,6 +204,7 @@ export {
   type AfxdpPoolSpec,
   type AfxdpPoolStatus,
   type AfxdpProgramStatus,
+  type AfxdpRepresentorStatus,
   type AfxdpSubfunctionStatus,
   type AfxdpXdpStatus,
 } from "./kinds/afxdp/afxdp-network-node-state.ts";

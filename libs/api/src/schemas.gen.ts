@@ -3598,13 +3598,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "uid": {
-            "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 256000. The socket and the file are accessible to this user.",
+            "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 4294967294, the last one that Linux has. OpenShift assigns numbers such as 1000680000. The socket and the file are accessible to this user. With provider upstream, at most 256000.",
             "type": "integer",
             "default": 0,
             "x-kubernetes-validations": [
               {
-                "rule": "(self == 0 || (1000 <= self && self <= 256000)) || (oldSelf.hasValue() && oldSelf.value() == self)",
-                "message": "must be 0 or a user ID from 1000 to 256000",
+                "rule": "(self == 0 || (1000 <= self && self <= 4294967294)) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be 0 or a user ID from 1000 to 4294967294",
                 "optionalOldSelf": true
               }
             ]
@@ -3713,7 +3713,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 },
                 "x-kubernetes-validations": [
                   {
-                    "rule": "(self.all(item, item.matches('^[^#/ ]+$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "rule": "(self.all(item, item.matches('^[^#/\\\\s\\\\x00-\\\\x1f\\\\x7f]+$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
                     "message": "each entry must be the name of a network interface, without a range: \"ens1f0\"",
                     "optionalOldSelf": true
                   }
@@ -3730,8 +3730,8 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 },
                 "x-kubernetes-validations": [
                   {
-                    "rule": "(self.all(item, item.matches('^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
-                    "message": "each entry must be a MAC address: \"0c:42:a1:16:05:4c\"",
+                    "rule": "(self.all(item, item.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must be the MAC address of one network interface: \"0c:42:a1:16:05:4c\"",
                     "optionalOldSelf": true
                   }
                 ]
@@ -3762,7 +3762,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "mtu": {
             "description": "MTU of the devices, or of their subfunctions, in bytes. A lower MTU of a device with subfunctions is raised to this value. By default, no MTU is changed.",
             "type": "integer",
-            "minimum": 1,
+            "minimum": 68,
             "maximum": 65535
           },
           "queues": {
@@ -3986,7 +3986,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "default": 0
                 },
                 "uid": {
-                  "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 256000. The socket and the file are accessible to this user.",
+                  "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 4294967294, the last one that Linux has. OpenShift assigns numbers such as 1000680000. The socket and the file are accessible to this user. With provider upstream, at most 256000.",
                   "type": "integer",
                   "default": 0
                 },
@@ -4031,8 +4031,8 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "optionalOldSelf": true
           },
           {
-            "rule": "(!has(self.pools) || (self.pools.all(item, !has(item.uid) || (item.uid == 0 || (1000 <= item.uid && item.uid <= 256000))))) || (oldSelf.hasValue() && oldSelf.value() == self)",
-            "message": "uid of each entry must be 0 or a user ID from 1000 to 256000",
+            "rule": "(!has(self.pools) || (self.pools.all(item, !has(item.uid) || (item.uid == 0 || (1000 <= item.uid && item.uid <= 4294967294))))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+            "message": "uid of each entry must be 0 or a user ID from 1000 to 4294967294",
             "fieldPath": ".pools",
             "optionalOldSelf": true
           }
@@ -4325,6 +4325,42 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                           }
                         }
                       },
+                      "representor": {
+                        "description": "Network interface that represents the subfunction in the embedded switch of the card. Absent if it has none.",
+                        "type": "object",
+                        "required": [
+                          "name"
+                        ],
+                        "properties": {
+                          "name": {
+                            "description": "Name of the network interface.",
+                            "type": "string"
+                          },
+                          "linkAdminState": {
+                            "description": "Administrative state: up or down.",
+                            "type": "string"
+                          },
+                          "mtu": {
+                            "description": "MTU in bytes.",
+                            "type": "integer"
+                          },
+                          "master": {
+                            "description": "Name of the bridge of which it is a port; \"ovs-system\" for all bridges of Open vSwitch. Absent if it is a port of none.",
+                            "type": "string"
+                          }
+                        }
+                      },
+                      "usedBy": {
+                        "description": "What the host uses the subfunction for, as usedBy of a device. It is given to no pod then.",
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        }
+                      },
+                      "held": {
+                        "description": "Whether a pod has the subfunction, as held of a device.",
+                        "type": "boolean"
+                      },
                       "poolName": {
                         "description": "Name of the pool that the subfunction belongs to. Absent if it belongs to none.",
                         "type": "string"
@@ -4342,6 +4378,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "items": {
                     "type": "string"
                   }
+                },
+                "held": {
+                  "description": "Whether a pod has the device, as the kubelet of the node says. A device that a pod may have just got, or has just given back, counts for ten seconds. Absent if the kubelet does not answer, and for devices that Switchyard has not configured.",
+                  "type": "boolean"
                 },
                 "externallyManaged": {
                   "description": "Whether another tool creates the subfunctions and configures the device.",

@@ -154,6 +154,8 @@ export {
   type MergedAfxdpNode,
 } from "./afxdp/merge-afxdp-policies.ts";
 export { couldMatchDevice } from "./afxdp/afxdp-nic-selector.ts";
+export { subfunctionHint } from "./afxdp/device-problems.ts";
+export { poolVerdict, type PoolVerdict } from "./afxdp/pool-verdict.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
 export { reservedVfs, unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";
 export { parseVfConfig, type VfConfig, type VfConfigDriver } from "./claims/vf-config.ts";

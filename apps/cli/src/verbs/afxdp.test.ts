@@ -203,6 +203,7 @@ describe("switchyard plan, for AF_XDP,", () => {
             { text: "create subfunction 0 of 0000:5e:00.0" },
             { text: "set mac on subfunction 0 of 0000:5e:00.0" },
             { text: "activate subfunction 0 of 0000:5e:00.0" },
+            { text: "set representor up with mtu 9000 of subfunction 0 of 0000:5e:00.0" },
             { text: "set mtu 9000 on subfunction 0 of 0000:5e:00.0" },
           ],
         },

@@ -136,6 +136,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     keepBoot: options.keepBoot,
     apiServerAddresses: createApiServerAddresses(() => transport.serverHost),
     onObserve: kernel.observing,
+    readKubelet: options.readKubelet,
     state: () => states.get(nodeName),
     sriovState: () => sriovStates.get(nodeName),
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,

@@ -21,7 +21,7 @@ import { kernelArgumentsFile, readKernelArgumentsRecord } from "../files/boot-re
 import { guardFile } from "../guard/guard-record.ts";
 import { setKernelArguments } from "../steps/kernel.ts";
 import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
-import { isOwnRule } from "../udev/rule-files.ts";
+import { afxdpRuleFile, isOwnRule } from "../udev/rule-files.ts";
 import { hasListedBridges, listManagedBridges } from "../upstream/managed-ovs-bridges.ts";
 import { ruleDirectory, unitDirectory } from "../upstream/upstream-files.ts";
 import { knownNicsPath } from "../virtual/known-nics.ts";
@@ -89,6 +89,7 @@ export const ownedParts: readonly OwnedPart[] = [
   },
   afxdpCni,
   fileOf(afxdpPluginRecord, () => true),
+  fileOf(`${afxdpPluginRecord}.unreadable`, () => true), // what the plugin could not read at a start
   fileOf(`${bpfmanProgramDirectory}/${bpfmanProgram.file}`, () => true),
   fileOf(rebootFile, () => true),
   fileOf(guardFile, () => true),
@@ -109,11 +110,17 @@ function fileOf(path: string, isOwn: (text: string) => boolean): OwnedPart {
   };
 }
 
-/** Rules of bridges, and of PFs that the node does not have any more. The rules of a released PF are removed with it. */
-async function ownRules({ files }: Host): Promise<readonly string[]> {
+/**
+ * Rules of bridges, and of PFs that the node does not have any more. Those of a PF and of an AF_XDP device are removed when it is
+ * released.
+ */
+async function ownRules({ files, afxdpRecords }: Host): Promise<readonly string[]> {
+  const devices = [...(await afxdpRecords.list()).keys()];
+  const ofDevices = new Set(devices.map((device) => afxdpRuleFile(device, "primary")?.path));
   const own: string[] = [];
   for (const name of await files.listNames(ruleDirectory)) {
     const path = `${ruleDirectory}/${name}`;
+    if (ofDevices.has(path)) continue;
     if (isOwnRule((await files.readText(path)) ?? "")) own.push(path);
   }
   return own;

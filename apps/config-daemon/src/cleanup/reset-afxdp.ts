@@ -7,6 +7,7 @@ import { configureAfxdpOffline } from "../afxdp/pass/configure-afxdp-offline.ts"
 import { observeAfxdp } from "../afxdp/observe/observe-afxdp.ts";
 import { defaultMaxPfs } from "../start/resources.ts";
 import type { StepTiming } from "../deadlines/with-deadline.ts";
+import { removeAfxdpRule } from "../udev/keep-rules.ts";
 
 interface ResetAfxdpOptions {
   readonly host: Host;
@@ -52,6 +53,7 @@ export async function resetAfxdp({ host, keepsVfs, timing, print, signal }: Rese
     gone = missing(spec, reset.interfaces);
   }
   for (const device of gone) {
+    await removeAfxdpRule(host, device);
     await host.afxdpRecords.remove(device);
     print(release(device));
   }

@@ -123,7 +123,11 @@ describe("config-daemon cleanup", () => {
     const count = kernel.writes.length;
     expect((await cleanup(kernel.host(), { isDryRun: true })).lines).toEqual([`would release ${card}`]);
     expect(await cleanup(kernel.host())).toEqual({ exitCode: 0, failures: [], lines: [`release ${card}`] });
-    expect(kernel.writes.slice(count).map(({ port, method }) => `${port}.${method}`)).toEqual(["afxdpRecords.remove"]);
+    expect(kernel.writes.slice(count).map(({ port, method }) => `${port}.${method}`)).toEqual([
+      "files.remove",
+      "udev.reloadRules",
+      "afxdpRecords.remove",
+    ]);
   });
 
   it("keeps the subfunctions of AF_XDP devices on request, and removes the record", async () => {

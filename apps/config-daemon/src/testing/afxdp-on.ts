@@ -5,10 +5,12 @@ import type { Host } from "@switchyard/host";
 import { systemKernelClock } from "@switchyard/host/testing";
 import type { SriovUse } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
+import type { PodHolders } from "../afxdp/observe/pod-holders.ts";
 import type { RecentUses } from "../afxdp/observe/recent-uses.ts";
 import { createAfxdpSteps } from "../afxdp/pass/apply-afxdp-steps.ts";
 import { configureAfxdp } from "../afxdp/pass/configure-afxdp.ts";
 import { createRefusedDevices } from "../afxdp/pass/refused-devices.ts";
+import { createSubfunctionSupport } from "../afxdp/pass/subfunction-support.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
 import type { PassResult } from "../pass/run-rounds.ts";
@@ -21,6 +23,8 @@ export interface AfxdpTestOptions {
   readonly keepBoot?: KeepAfxdpBoot;
   /** Without it, the daemon forgets at once what the host used a device for. */
   readonly recentUses?: Pick<RecentUses, "keep">;
+  /** Without it, the devices alone show whether pods have them. */
+  readonly podHolders?: Pick<PodHolders, "addTo">;
   /** Time after which a step counts as hanging; a minute by default. */
   readonly stepDeadlineMs?: number;
   /** The clock of refused changes; that of the system by default. */
@@ -30,6 +34,7 @@ export interface AfxdpTestOptions {
 /** Runs passes and collects their reports. */
 export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
   const { isDrained = () => true, sriovUse = () => undefined, stepDeadlineMs = 60_000, keepBoot, recentUses } = options;
+  const { podHolders } = options;
   const phases: Phase[] = [];
   const needs: boolean[] = [];
   let shown: readonly AfxdpInterfaceStatus[] = [];
@@ -39,7 +44,8 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
   const timing = { stepDeadlineMs, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemKernelClock.nowMs, sleep };
   const deps = { timing, now: () => new Date() };
   const withDeadline = createWithDeadline(host, deps);
-  const applySteps = createAfxdpSteps(host, { ...deps, maxPfs: 4 });
+  const subfunctionSupport = createSubfunctionSupport();
+  const applySteps = createAfxdpSteps(host, { ...deps, maxPfs: 4, subfunctionSupport });
   const refusedDevices = createRefusedDevices({ nowMs: options.nowMs ?? systemKernelClock.nowMs });
   return {
     phases,
@@ -65,6 +71,8 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
           sriovUse,
           keepBoot,
           recentUses,
+          podHolders,
+          subfunctionSupport,
           drain: { isDrained, setNeeded: (isNeeded) => needs.push(isNeeded) },
           onStep: () => undefined,
           report(phase, found) {

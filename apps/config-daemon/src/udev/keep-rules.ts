@@ -6,6 +6,7 @@
 import {
   defined,
   parsePciAddress,
+  type AfxdpInterfaceSpec,
   type InterfaceSpec,
   type InterfaceStatus,
   type PciAddress,
@@ -14,7 +15,15 @@ import {
 import { HostError, type Host, type HostFiles } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
-import { bridgeRuleFile, isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf, type RuleFile } from "./rule-files.ts";
+import {
+  afxdpRuleFile,
+  bridgeRuleFile,
+  isOwnRule,
+  pfNameIn,
+  pfNumberIn,
+  ruleFilesOf,
+  type RuleFile,
+} from "./rule-files.ts";
 
 /** Writes the rules of the PFs in `wanted` that the node has. Returns a problem for each rule that could not be written. */
 export type KeepUdevRules = (input: KeepUdevRulesInput) => Promise<readonly PlanProblem[]>;
@@ -144,4 +153,24 @@ export async function removeBridgeRule({ files, udev }: Pick<Host, "files" | "ud
   if (file === undefined) return;
   const { path, isUpstreams } = file;
   if (await keepFile(files, { path, isUpstreams })) await udev.reloadRules();
+}
+
+/**
+ * Keeps network services away from an AF_XDP device: NetworkManager would configure a device that comes back from a pod, and new
+ * subfunctions. Removes the rule of a device that another tool manages. Rejects with HostError, EEXIST for somebody else's file.
+ */
+export async function keepAfxdpRule(
+  { files, udev }: Pick<Host, "files" | "udev">,
+  device: string,
+  { mode, externallyManaged }: Pick<AfxdpInterfaceSpec, "mode" | "externallyManaged">,
+): Promise<void> {
+  const file = afxdpRuleFile(device, mode);
+  if (file === undefined) return;
+  const { path, isUpstreams } = file;
+  if (await keepFile(files, externallyManaged === true ? { path, isUpstreams } : file)) await udev.reloadRules();
+}
+
+/** Removes the rule, if Switchyard wrote it. Rejects with HostError. */
+export async function removeAfxdpRule(host: Pick<Host, "files" | "udev">, device: string): Promise<void> {
+  await keepAfxdpRule(host, device, { mode: "primary", externallyManaged: true });
 }

@@ -3,7 +3,7 @@
  * Returns the udev rules that Switchyard keeps for a PF, under the same paths as the Go operator (sriov-operator.md F.7). Each
  * VF has its own line, so no rule calls a program. All functions of this file are pure.
  */
-import type { PciAddress } from "@switchyard/api";
+import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "@switchyard/host";
 import { functionNumberOf } from "../observe/interface-status.ts";
 import { ruleDirectory, rulesOf } from "../upstream/upstream-files.ts";
@@ -55,6 +55,32 @@ export function bridgeRuleFile(bridge: string): (RuleFile & { readonly text: str
     path: `${ruleDirectory}/10-nm-disable-${bridge}.rules`,
     text: textOf(["Bridge of Switchyard: not managed by network services."], [rule(`KERNEL=="${bridge}"`, unmanaged)]),
     isUpstreams: () => false, // upstream has no rule for bridges
+  };
+}
+
+/**
+ * Returns the rule that keeps network services away from an AF_XDP device, or from its subfunctions and their representors. `device`
+ * is a PCI address or the name of an interface; undefined if it cannot be part of a rule.
+ */
+export function afxdpRuleFile(
+  device: string,
+  mode: "primary" | "subfunction",
+): (RuleFile & { readonly text: string }) | undefined {
+  const address = parsePciAddress(device);
+  if (!address.ok && !isPlainName(device)) return undefined;
+  // The representors and the port itself are below the same function, the subfunctions below its auxiliary devices.
+  const ofFunction = [
+    rule(`DEVPATH=="*/${device}/*.sf.*/net/*"`, unmanaged),
+    rule(`KERNELS=="${device}", ATTR{phys_port_name}=="*pf[0-9]*sf[0-9]*"`, unmanaged),
+  ];
+  const ofDevice = [rule(address.ok ? `KERNELS=="${device}"` : `KERNEL=="${device}"`, unmanaged)];
+  return {
+    path: `${ruleDirectory}/10-nm-disable-afxdp-${device}.rules`,
+    text: textOf(
+      [`AF_XDP device ${device}: not managed by network services.`],
+      mode === "primary" ? ofDevice : ofFunction,
+    ),
+    isUpstreams: () => false, // upstream has no rules for such devices
   };
 }
 

@@ -19,7 +19,7 @@ import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconci
 const namespace = "sriov-network-operator";
 const signal = new AbortController().signal;
 const port = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "15b3", deviceID: "101d", maxSfs: 8, numSfs: 0 };
-const configured = { interfaces: [port], syncStatus: "Succeeded" } as const;
+const configured = { interfaces: [port], syncStatus: "Succeeded", pools: [{ name: "fast", announced: 2 }] } as const;
 
 /** One node, and a policy for its port. The test decides when the cache shows a state. */
 function createAfxdpCluster() {
@@ -118,6 +118,21 @@ describe("createAfxdpPolicyStatusReconciler", () => {
     expect(await cluster.status()).toEqual(["Progressing Configuring"]);
     cluster.showState(2, spec, { ...configured, observedGeneration: 2 });
     expect(await cluster.status()).toEqual(["Ready Configured"]);
+  });
+
+  it("is ready only when the device plugin announces what the policy requests", async () => {
+    const cluster = createAfxdpCluster();
+    cluster.showState(1, {}, { ...configured, observedGeneration: 1 });
+    cluster.setPolicy(2, 1);
+    const spec = await cluster.merge();
+    const show = (pools: AfxdpNetworkNodeStateStatus["pools"]) => {
+      cluster.showState(2, spec, { ...configured, observedGeneration: 2, ...(pools && { pools }) });
+      return cluster.status();
+    };
+    expect(await show([])).toEqual(["Progressing Configuring"]);
+    expect(await show([{ name: "fast", announced: 0 }])).toEqual(["Degraded NodesFailed"]);
+    expect(await show([{ name: "fast", announced: 2, error: "device v0: …" }])).toEqual(["Degraded NodesFailed"]);
+    expect(await show([{ name: "fast", announced: 2 }])).toEqual(["Ready Configured"]);
   });
 
   it("does not report failures of an earlier spec", async () => {

@@ -8,7 +8,7 @@ import {
   type Node,
 } from "@switchyard/api";
 import { equalJson, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
-import { couldMatchDevice, deviceKey, idleEntries, subfunctionKey } from "@switchyard/policy";
+import { couldMatchDevice, deviceKey, idleEntries, poolVerdict, subfunctionKey } from "@switchyard/policy";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
 import { isUpToDate } from "../results/node-results.ts";
 import { createPolicyStatus } from "../status/policy-status.ts";
@@ -85,9 +85,8 @@ function outcomeOn(
     return { kind: "failed", message: `pool ${poolName}: device ${failed.interfaceName}: ${failed.error}` };
   // The device plugin reports these devices as not healthy, which is no failure while bpfman loads their programs.
   if (programs.some(({ programID, release }) => programID === undefined && release !== true)) return configuring;
-  const pool = status.pools?.find((one) => one.name === poolName);
-  if (pool?.error) return { kind: "failed", message: `pool ${poolName}: ${pool.error}` };
-  return status.syncStatus === "Succeeded" ? { kind: "ready", message: "", warning } : configuring;
+  const verdict = poolVerdict(poolName, { spec, status });
+  return verdict.kind === "failed" ? verdict : { kind: verdict.kind, message: "", warning };
 }
 
 /** Returns the programs that bpfman loads for the devices of the pool. */

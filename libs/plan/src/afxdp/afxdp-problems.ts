@@ -4,8 +4,9 @@
  * it, more than that tool provided.
  */
 import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus } from "@switchyard/api";
+import { subfunctionHint } from "@switchyard/policy";
 import type { PlanProblem } from "../problem.ts";
-import { deviceIdOf } from "./device-use.ts";
+import { deviceIdOf, hasInterface } from "./device-use.ts";
 
 /** One problem of a field of the entry. */
 function problemOf(
@@ -24,19 +25,24 @@ export function limitProblems(
   field: string,
 ): readonly PlanProblem[] {
   const id = deviceIdOf(device);
-  const { maxSfs, maxMtu, maxQueues } = device;
+  const { maxSfs, maxMtu, maxQueues, driver } = device;
   const problems: PlanProblem[] = [];
+  if (driver !== undefined && !hasInterface(driver)) {
+    const message = `${id} is bound to ${driver} and has no network interface: bind it to its driver of the kernel`;
+    problems.push(problemOf(device, "missing-interface", field, message));
+  }
   const foreign = (device.subfunctions ?? []).filter(({ owned }) => owned !== true).length;
   if (mode === "subfunction" && maxSfs !== undefined && numSfs + foreign > maxSfs) {
     const others = foreign === 0 ? "" : `, ${foreign} of which another program created`;
-    const limit = maxSfs === 0 ? "supports none" : `supports at most ${maxSfs}${others}`;
+    const limit =
+      maxSfs === 0 ? `supports none${subfunctionHint(id, device.driver)}` : `supports at most ${maxSfs}${others}`;
     const message =
       numSfs === 1
         ? `1 subfunction requested, but ${id} ${limit}`
         : `${numSfs} subfunctions requested, but ${id} ${limit}`;
     problems.push(problemOf(device, "too-many-subfunctions", `${field}.numSfs`, message));
   }
-  if (mode === "primary" && mtu !== undefined && maxMtu !== undefined && mtu > maxMtu) {
+  if (mtu !== undefined && maxMtu !== undefined && mtu > maxMtu) {
     const message = `MTU ${mtu} requested, but ${id} supports at most ${maxMtu}`;
     problems.push(problemOf(device, "mtu-too-large", `${field}.mtu`, message));
   }

@@ -35,8 +35,10 @@ interface AfxdpStepKinds {
   readonly "create-subfunction": OnSubfunction;
   /** Gives the inactive subfunction the MAC address that is recorded for it. */
   readonly "set-subfunction-mac": OnSubfunction;
-  /** Activates the subfunction, and waits for its network interface. */
+  /** Activates the subfunction, makes its driver create the network interface, and waits for it. */
   readonly "activate-subfunction": OnSubfunction;
+  /** Sets the representor of the subfunction up, which gives the subfunction its link, and its MTU if `mtu` is there. */
+  readonly "set-representor": OnSubfunction & { readonly mtu?: number };
   /** Deactivates the subfunction, which removes its network interface. */
   readonly "deactivate-subfunction": OnSubfunction;
   readonly "delete-subfunction": OnSubfunction;
@@ -66,6 +68,8 @@ export function describeAfxdpStep(step: AfxdpStep): string {
       return `set mac on ${interfaceOf(step)}`;
     case "activate-subfunction":
       return `activate ${interfaceOf(step)}`;
+    case "set-representor":
+      return `set representor up${step.mtu === undefined ? "" : ` with mtu ${step.mtu}`} of ${interfaceOf(step)}`;
     case "deactivate-subfunction":
       return `deactivate ${interfaceOf(step)}`;
     case "delete-subfunction":
@@ -90,7 +94,7 @@ export function isAfxdpStepBlockedBy(step: AfxdpStep, failed: AfxdpStep): boolea
 
 /** Settings do not depend on each other. */
 function isSetting({ kind }: AfxdpStep): boolean {
-  return kind === "set-mtu" || kind === "set-queues";
+  return kind === "set-mtu" || kind === "set-queues" || kind === "set-representor";
 }
 
 /** "subfunction 3 of 0000:86:00.0". */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds out which devices pods have, and why a step disrupts them. The kubelet does not tell the daemon. But the interface of a
- * device moves to the network namespace of its pod, and the device plugin attaches its program when it gives a device to a pod.
+ * Finds out which devices pods have, and why a step disrupts them. The status has what the kubelet says. If it does not answer, the
+ * device shows it: its interface moves to the network namespace of its pod. The device plugin attaches its program when it gives a
+ * device to a pod; the program stays after the pod.
  * Usage: `if (isSubfunctionHeld(subfunction)) held.push(subfunction.sfNumber);`.
  */
 import type { AfxdpInterfaceStatus, AfxdpSubfunctionStatus } from "@switchyard/api";
+import { isUserSpaceDriver } from "@switchyard/policy";
 import type { Reason } from "../impact.ts";
 import type { AfxdpStep } from "./afxdp-step.ts";
 
@@ -18,18 +20,28 @@ export function deviceIdOf({ pciAddress, name }: Pick<AfxdpInterfaceStatus, "pci
  * address is known by its name only, which it keeps in the status while its state is not known.
  */
 export function isAway({ pciAddress, name, driver, linkAdminState, owned }: AfxdpInterfaceStatus): boolean {
-  if (pciAddress) return !name && driver !== undefined;
+  if (pciAddress) return !name && hasInterface(driver);
   return owned === true && linkAdminState === undefined;
+}
+
+/** Reports whether the driver creates network interfaces: not vfio-pci, by which a device is of a program in user space. */
+export function hasInterface(driver: string | undefined): boolean {
+  return driver !== undefined && !isUserSpaceDriver(driver);
 }
 
 /** Reports whether a pod has, or is about to get, the device itself. */
 function isDeviceHeld(device: AfxdpInterfaceStatus): boolean {
-  return isAway(device) || device.xdp?.program?.owned === true;
+  return device.held ?? (isAway(device) || device.xdp?.program?.owned === true);
+}
+
+/** Reports whether the driver of an active subfunction is bound, and its interface is neither on the host nor in a pod. */
+export function lacksInterface({ driver, name, held }: AfxdpSubfunctionStatus): boolean {
+  return hasInterface(driver) && !name && held === false;
 }
 
 /** Reports whether a pod has, or is about to get, the subfunction. */
-export function isSubfunctionHeld({ driver, name, xdp }: AfxdpSubfunctionStatus): boolean {
-  return (driver !== undefined && !name) || xdp?.program?.owned === true;
+export function isSubfunctionHeld({ driver, name, xdp, held }: AfxdpSubfunctionStatus): boolean {
+  return held ?? ((driver !== undefined && !name) || xdp?.program?.owned === true);
 }
 
 /** Returns one reason for each cause: eight subfunctions that are removed have one. `fieldOf` returns the field that causes a step. */
@@ -73,6 +85,7 @@ export function afxdpDisruptionOf(step: AfxdpStep, device: AfxdpInterfaceStatus)
     case "create-subfunction":
     case "set-subfunction-mac":
     case "activate-subfunction":
+    case "set-representor":
       return undefined;
   }
 }
@@ -93,6 +106,7 @@ const disruptsHolder: Readonly<Record<AfxdpStep["kind"], boolean>> = {
   "create-subfunction": false,
   "set-subfunction-mac": false,
   "activate-subfunction": false,
+  "set-representor": false,
 };
 
 function isTargetHeld({ sfNumber }: { readonly sfNumber?: number }, device: AfxdpInterfaceStatus): boolean {

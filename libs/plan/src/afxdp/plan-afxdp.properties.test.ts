@@ -32,10 +32,14 @@ const subfunction = fc
     owned: fc.boolean(),
     mac: fc.option(fc.constantFrom("00:00:00:00:00:00", chosen), { nil: undefined }),
     isMacRecorded: fc.boolean(),
+    held: optional(fc.boolean()),
+    representor: optional(fc.record({ linkAdminState: fc.constantFrom("up", "down"), mtu })),
   })
-  .map(({ hasDriver, isInPod, sfNumber, state, owned, mac, isMacRecorded, ...settings }): AfxdpSubfunctionStatus => {
+  .map(({ hasDriver, isInPod, sfNumber, state, owned, mac, isMacRecorded, ...more }): AfxdpSubfunctionStatus => {
+    const { representor: own, ...settings } = defined(more);
+    const representor = own && { name: `rep${sfNumber}`, ...own };
     const assignedMac = owned && isMacRecorded ? chosen : undefined;
-    const one = { sfNumber, state, owned, ...defined({ mac, assignedMac }) };
+    const one = { sfNumber, state, owned, ...defined({ mac, assignedMac, representor }) };
     if (state === "inactive" || !hasDriver) return one;
     return { ...one, ...settings, driver: "mlx5_core.sf", ...(!isInPod && { name: `sf${sfNumber}` }) };
   });
@@ -117,12 +121,17 @@ function applyTo(step: AfxdpStep, one: AfxdpInterfaceStatus): AfxdpInterfaceStat
       });
     case "activate-subfunction":
       return change(step.sfNumber, (sf) => {
-        assert.equal(sf.state, "inactive");
+        assert(sf.state === "inactive" || (sf.held === false && sf.name === undefined));
         return { ...sf, state: "active", driver: "mlx5_core.sf", name: "sf", mtu: 1500, queues: 8 };
       });
+    case "set-representor":
+      return change(step.sfNumber, ({ representor, ...sf }) => {
+        if (representor === undefined) return sf;
+        return { ...sf, representor: { ...representor, linkAdminState: "up", ...defined({ mtu: step.mtu }) } };
+      });
     case "deactivate-subfunction":
-      return change(step.sfNumber, ({ sfNumber, owned = false, mac, assignedMac }) => {
-        return { sfNumber, owned, state: "inactive", ...defined({ mac, assignedMac }) };
+      return change(step.sfNumber, ({ sfNumber, owned = false, mac, assignedMac, representor }) => {
+        return { sfNumber, owned, state: "inactive", ...defined({ mac, assignedMac, representor }) };
       });
     case "delete-subfunction":
       return change(step.sfNumber, (sf) => {
@@ -207,7 +216,10 @@ describe("planAfxdp", () => {
       const { steps, impact } = planAfxdp(desired, { interfaces });
       const takesAway = steps.some((step) => {
         const one = interfaces.find((each) => deviceIdOf(each) === step.device);
-        const held = (one?.subfunctions ?? []).filter(({ driver, name }) => driver !== undefined && name === undefined);
+        const parts = one?.subfunctions ?? [];
+        const held = parts.filter(({ driver, name, held = driver !== undefined && name === undefined }) => held);
+        // Not changes of the subfunction itself.
+        if (step.kind === "set-representor" || step.kind === "activate-subfunction") return false;
         if (step.kind === "set-eswitch-mode") return held.length > 0;
         return "sfNumber" in step && held.some(({ sfNumber }) => sfNumber === step.sfNumber);
       });

@@ -66,12 +66,15 @@ describe("planAfxdp", () => {
     expect(planOf({ numSfs: 2, mtu: 9000, queues: 4 }, device)).toEqual({
       steps: [
         "set eswitch mode legacy -> switchdev on 0000:86:00.0",
+        "set mtu 1500 -> 9000 on 0000:86:00.0",
         "create subfunction 0 of 0000:86:00.0",
         "create subfunction 2 of 0000:86:00.0",
         "set mac on subfunction 0 of 0000:86:00.0",
         "set mac on subfunction 2 of 0000:86:00.0",
         "activate subfunction 0 of 0000:86:00.0",
         "activate subfunction 2 of 0000:86:00.0",
+        "set representor up with mtu 9000 of subfunction 0 of 0000:86:00.0",
+        "set representor up with mtu 9000 of subfunction 2 of 0000:86:00.0",
         "set mtu 9000 on subfunction 0 of 0000:86:00.0",
         "set mtu 9000 on subfunction 2 of 0000:86:00.0",
         "set queues 4 on subfunction 0 of 0000:86:00.0",
@@ -90,6 +93,8 @@ describe("planAfxdp", () => {
       "deactivate subfunction 1 of 0000:86:00.0",
       "activate subfunction 0 of 0000:86:00.0",
       "activate subfunction 1 of 0000:86:00.0",
+      "set representor up of subfunction 0 of 0000:86:00.0",
+      "set representor up of subfunction 1 of 0000:86:00.0",
     ]);
   });
 
@@ -101,6 +106,7 @@ describe("planAfxdp", () => {
       "deactivate subfunction 0 of 0000:86:00.0",
       "set mac on subfunction 0 of 0000:86:00.0",
       "activate subfunction 0 of 0000:86:00.0",
+      "set representor up of subfunction 0 of 0000:86:00.0",
     ];
     expect(stepsFor(sf(0, { mac, assignedMac }))).toEqual(repair);
     expect(stepsFor(sf(0, { mac, assignedMac, state: "inactive" }))).toEqual(repair.slice(1));
@@ -176,7 +182,10 @@ describe("planAfxdp", () => {
     {
       spec: { numSfs: 1 },
       device: { maxSfs: 0 },
-      problem: "spec.interfaces[0].numSfs: 1 subfunction requested, but 0000:86:00.0 supports none",
+      problem:
+        "spec.interfaces[0].numSfs: 1 subfunction requested, but 0000:86:00.0 supports none: enable them in its firmware with " +
+        '"mlxconfig -d 0000:86:00.0 set PF_BAR2_ENABLE=0 PER_PF_NUM_SF=1 PF_TOTAL_SF=64 PF_SF_BAR_SIZE=10", ' +
+        "and switch the machine off and on",
     },
     {
       spec: { mode: "primary", mtu: 9979 },

@@ -82,8 +82,8 @@ function planDevice(
     spec.mode === "primary"
       ? primarySteps(spec, device, refused)
       : refused.has("too-many-subfunctions")
-        ? []
-        : subfunctionSteps(spec, device);
+        ? withoutSubfunctions(device)
+        : subfunctionSteps(spec, device, refused);
   const fieldOf = (step: AfxdpStep): string => `${field}.${causeOf(step)}`;
   return withoutRefusedSteps(device, { steps, reasons: afxdpDrainReasons(steps, device, fieldOf), problems });
 }
@@ -106,16 +106,32 @@ function primarySteps(
   ];
 }
 
-function subfunctionSteps(spec: AfxdpInterfaceSpec, device: AfxdpInterfaceStatus): readonly AfxdpStep[] {
+function subfunctionSteps(
+  { mtu: wanted, ...spec }: AfxdpInterfaceSpec,
+  device: AfxdpInterfaceStatus,
+  refused: ReadonlySet<PlanProblem["code"]>,
+): readonly AfxdpStep[] {
   const id = deviceIdOf(device);
-  const steps = planSubfunctions(id, device, spec);
+  const mtu = refused.has("mtu-too-large") ? undefined : wanted;
+  const steps = planSubfunctions(id, device, { ...spec, ...(mtu !== undefined && { mtu }) });
+  // The port drops longer packets of its subfunctions. It is not lowered: the host can have chosen the higher value.
+  const own = (device.subfunctions ?? []).filter(({ owned }) => owned === true);
+  const portMtu = Math.max(...(mtu === undefined ? own.map((one) => one.mtu ?? 0) : [mtu]), 0);
+  const isPortLow = device.mtu !== undefined && device.mtu < portMtu;
   const creates = steps.some(({ kind }) => kind === "create-subfunction");
   const needsSwitchdev = creates && device.eSwitchMode === "legacy";
   return [
     ...(needsSwitchdev ? [{ kind: "set-eswitch-mode", device: id, from: "legacy", to: "switchdev" } as const] : []),
     ...linkUp(device),
+    ...(isPortLow ? interfaceSettings({ device: id }, device, { mtu: portMtu, queues: undefined }) : []),
     ...steps,
   ];
+}
+
+/** A device that turned out to support none has the mode that it had before. */
+function withoutSubfunctions(device: AfxdpInterfaceStatus): readonly AfxdpStep[] {
+  const { owned, maxSfs, subfunctions = [] } = device;
+  return owned === true && maxSfs === 0 && subfunctions.length === 0 ? eswitchSteps(device) : [];
 }
 
 function linkUp(device: AfxdpInterfaceStatus): readonly AfxdpStep[] {

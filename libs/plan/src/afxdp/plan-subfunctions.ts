@@ -5,7 +5,7 @@
  */
 import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus, AfxdpSubfunctionStatus } from "@switchyard/api";
 import type { AfxdpStep } from "./afxdp-step.ts";
-import { isSubfunctionHeld } from "./device-use.ts";
+import { isSubfunctionHeld, lacksInterface } from "./device-use.ts";
 
 /** What a spec requests of subfunctions. */
 export type SubfunctionRequest = Pick<AfxdpInterfaceSpec, "numSfs" | "mtu" | "queues">;
@@ -38,7 +38,7 @@ export function planSubfunctions(
 
 const order: readonly AfxdpStep["kind"][] = [
   ...(["deactivate-subfunction", "delete-subfunction", "create-subfunction"] as const),
-  ...(["set-subfunction-mac", "activate-subfunction", "set-mtu", "set-queues"] as const),
+  ...(["set-subfunction-mac", "activate-subfunction", "set-representor", "set-mtu", "set-queues"] as const),
 ];
 
 /** Those that pods have come first, so that a smaller number disrupts as few pods as possible. */
@@ -77,7 +77,22 @@ function settings(device: string, one: AfxdpSubfunctionStatus, wanted: Settings)
   if (driver === undefined || (needsMac && !isSubfunctionHeld(one))) {
     return [{ kind: "deactivate-subfunction", device, sfNumber }, ...activated];
   }
-  return interfaceSettings({ device, sfNumber }, one, wanted);
+  // The driver has not created the interface: since Linux 6.5, mlx5_core does it only when it is told.
+  if (lacksInterface(one)) return activation(device, sfNumber, wanted);
+  return [...representorSettings(device, one, wanted), ...interfaceSettings({ device, sfNumber }, one, wanted)];
+}
+
+/** The representor of a subfunction that a pod has is set, too: it stays on the host. */
+function representorSettings(
+  device: string,
+  { sfNumber, representor, mtu: own }: AfxdpSubfunctionStatus,
+  { mtu = own }: Settings,
+): readonly AfxdpStep[] {
+  if (representor === undefined) return [];
+  const { linkAdminState, mtu: present } = representor;
+  const isLow = mtu !== undefined && present !== undefined && present < mtu;
+  if (linkAdminState !== "down" && !isLow) return [];
+  return [{ kind: "set-representor", device, sfNumber, ...(isLow && { mtu }) }];
 }
 
 /** An address that is unknown is not changed. */
@@ -88,6 +103,7 @@ function hasOtherMac({ mac, assignedMac }: AfxdpSubfunctionStatus): boolean {
 function activation(device: string, sfNumber: number, { mtu, queues }: Settings): readonly AfxdpStep[] {
   return [
     { kind: "activate-subfunction", device, sfNumber },
+    { kind: "set-representor", device, sfNumber, ...(mtu !== undefined && { mtu }) },
     ...(mtu === undefined ? [] : [{ kind: "set-mtu", device, sfNumber, to: mtu } as const]),
     ...(queues === undefined ? [] : [{ kind: "set-queues", device, sfNumber, to: queues } as const]),
   ];

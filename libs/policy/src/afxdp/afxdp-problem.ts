@@ -34,6 +34,8 @@ const severities = {
   "not-supported": "error",
   /** The device is externally managed and does not have what the policy requests. */
   "not-provided": "error",
+  /** Representors of subfunctions are ports of no bridge, so that packets from the wire may not reach the subfunctions. */
+  "representor-without-bridge": "warning",
   /** The policy selects the node, but none of its devices. */
   "no-device": "warning",
 } as const;

@@ -24,6 +24,13 @@ export function conflictingUse(policy: AfxdpNetworkNodePolicy, { hostUse, sriovU
 const maxUses = 4;
 const maxUseLength = 200;
 
+/** What an administrator can do about a card of mlx5_core whose firmware has no subfunctions; empty for other drivers. */
+export function subfunctionHint(device: string, driver: string | undefined): string {
+  if (driver !== "mlx5_core") return "";
+  const settings = "PF_BAR2_ENABLE=0 PER_PF_NUM_SF=1 PF_TOTAL_SF=64 PF_SF_BAR_SIZE=10";
+  return `: enable them in its firmware with "mlxconfig -d ${device} set ${settings}", and switch the machine off and on`;
+}
+
 /** Returns what the policy requests of the device in vain. What is not known about the device is no problem. */
 export function requestProblems(policy: AfxdpNetworkNodePolicy, { id, nic }: AfxdpDevice): readonly AfxdpProblem[] {
   const { numSfs = 0, mtu, queues, externallyManaged } = policy.spec;
@@ -36,7 +43,8 @@ export function requestProblems(policy: AfxdpNetworkNodePolicy, { id, nic }: Afx
   ].flatMap(({ name, what, value, most }) => {
     if (most === undefined || value <= most) return [];
     const request = what === "an MTU" ? `MTU ${value}` : `${value} ${what}`;
-    const limit = most === 0 ? `supports no ${what}` : `supports at most ${most}`;
+    const hint = name === "numSfs" ? subfunctionHint(id, nic.driver) : "";
+    const limit = most === 0 ? `supports no ${what}${hint}` : `supports at most ${most}`;
     return [problem("not-supported", name, value, `${request} requested, but ${id} ${limit}`)];
   });
   if (externallyManaged !== true) return limits;
@@ -57,4 +65,29 @@ export function requestProblems(policy: AfxdpNetworkNodePolicy, { id, nic }: Afx
     ];
   });
   return [...limits, ...present];
+}
+
+/** Says which subfunctions may receive nothing: the card gives their packets to representors that nobody has connected. */
+export function representorProblems(policy: AfxdpNetworkNodePolicy, { id, nic }: AfxdpDevice): readonly AfxdpProblem[] {
+  if (afxdpModeOf(policy) !== "subfunction") return [];
+  const names = (nic.subfunctions ?? [])
+    .filter(({ owned }) => owned === true || policy.spec.externallyManaged === true)
+    .flatMap(({ representor }) => (representor === undefined || representor.master ? [] : [representor.name]));
+  const [first] = names;
+  if (first === undefined) return [];
+  const which =
+    names.length === 1
+      ? `the representor ${first} is a port`
+      : `${names.length} representors, ${first} first, are ports`;
+  const message =
+    `${which} of no bridge on ${id}: without a bridge, Open vSwitch or tc between it and the port of the card, ` +
+    "no packet from the wire reaches the subfunction";
+  return [
+    afxdpProblem(policy, {
+      code: "representor-without-bridge",
+      field: "spec.numSfs",
+      value: policy.spec.numSfs,
+      message,
+    }),
+  ];
 }

@@ -383,3 +383,27 @@ describe("mergeAfxdpPolicies with provider upstream", () => {
     ).toEqual([expect.stringContaining("warning spec.nicSelector.pfNames[0]: veth10 is not offered")]);
   });
 });
+
+describe("subfunctions whose representors are ports of no bridge", () => {
+  const withMasters = (...masters: readonly (string | undefined)[]) => {
+    const subfunctions = masters.map((master, sfNumber) => {
+      const representor = { name: `rep${sfNumber}`, ...(master !== undefined && { master }) };
+      return { sfNumber, owned: true, representor };
+    });
+    const nic = { pciAddress: "0000:86:00.0", name: "ens1f0", vendor: "8086", subfunctions };
+    const { problems } = merge([afxdpPolicy("a", { nicSelector: intel, numSfs: 2 })], { nics: [nic] });
+    return problems.map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
+  };
+
+  it("are named in a warning", () => {
+    expect(withMasters("br0", "br0")).toEqual([]);
+    expect(withMasters("br0", undefined)).toEqual([
+      expect.stringMatching(
+        /^warning representor-without-bridge: the representor rep1 is a port of no bridge on 0000:86:00\.0: /,
+      ),
+    ]);
+    expect(withMasters(undefined, undefined)).toEqual([
+      expect.stringContaining("2 representors, rep0 first, are ports of no bridge"),
+    ]);
+  });
+});

@@ -21,7 +21,7 @@ import { couldMatchDevice, fieldNaming, isEmptyAfxdpSelector, matchesDevice } fr
 import { poolProblems } from "./afxdp-pools.ts";
 import { afxdpProblem, type AfxdpProblem } from "./afxdp-problem.ts";
 import { afxdpModeOf, poolSettingsOf, type AfxdpRules } from "./afxdp-rules.ts";
-import { conflictingUse, requestProblems } from "./device-problems.ts";
+import { conflictingUse, representorProblems, requestProblems } from "./device-problems.ts";
 import { upstreamDeviceProblem, upstreamIgnored, upstreamPoolProblems } from "./provider-problems.ts";
 
 /** Where a policy is applied on a node. */
@@ -166,6 +166,7 @@ function takeDevices(policy: AfxdpNetworkNodePolicy, sources: Sources): Taken {
     } else if (own.length < maxDevices) {
       own.push(device);
       problems.push(...requestProblems(policy, device), ...offerProblems(policy, device, provider));
+      problems.push(...representorProblems(policy, device));
     }
   }
   if (own.length === 0 && devices.length > 0 && problems.length === 0) problems.push(noDevice(policy, devices));

@@ -9,7 +9,7 @@ import type { AfxdpInterfaceStatus, AfxdpPoolSpec } from "@switchyard/api";
 /** A setting of a pool that the plugin cannot apply. */
 interface UpstreamPoolProblem {
   /** Name of the field in policies and pools. */
-  readonly field: "mode" | "bpfMapPinning";
+  readonly field: "mode" | "bpfMapPinning" | "uid";
   readonly value: unknown;
   /** What is wrong and what to do. Does not name the field. */
   readonly message: string;
@@ -34,8 +34,15 @@ export function upstreamPoolProblems({
       "use udsServer, uid 0, or provider switchyard";
     problems.push({ field: "bpfMapPinning", value: true, message });
   }
+  if (uid > maxUpstreamUid) {
+    const message = `must be at most ${maxUpstreamUid} with provider upstream, whose device plugin refuses higher user IDs: use provider switchyard`;
+    problems.push({ field: "uid", value: uid, message });
+  }
   return problems;
 }
+
+/** The limit of the plugin for the field UID. */
+const maxUpstreamUid = 256_000;
 
 /** Returns why a setting has no effect; undefined if there is none. */
 export function upstreamIgnored({

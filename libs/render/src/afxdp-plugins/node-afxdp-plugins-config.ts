@@ -88,7 +88,9 @@ function poolProblems(
   if (same !== undefined) {
     problems.push(`pool ${same.name} has the same name in capital letters, which name the variable in pods`);
   }
-  problems.push(...upstreamPoolProblems(pool).map(({ field, message }) => `${field} ${message}`));
+  // The values, such as uid, are checked above, by the rules of the plugin.
+  const ofPlugin = upstreamPoolProblems(pool).filter(({ field }) => field !== "uid");
+  problems.push(...ofPlugin.map(({ field, message }) => `${field} ${message}`));
   if (pool.requiresUnprivilegedBpf === true && unprivilegedBpfDisabled !== "0") {
     problems.push(
       "requiresUnprivilegedBpf is true, but kernel.unprivileged_bpf_disabled of the node is " +

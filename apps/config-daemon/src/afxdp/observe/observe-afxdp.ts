@@ -70,7 +70,7 @@ async function readDevice(device: DeviceLink, context: DeviceContext): Promise<A
   const { host, before, features } = context;
   const record = recordOfCard(device, context.record);
   const card = pf === undefined ? {} : await readCard(pf, context);
-  const usedBy = link === undefined ? [] : useOf(link, context);
+  const usedBy = link === undefined ? [] : useOf(link, { ...context, record });
   // VFs appear on a device of ours only when SR-IOV policies take it over, before which it is reset.
   if ((pf?.sriov?.numVfs ?? 0) > 0 && record === undefined) usedBy.push("VFs");
   const speed = link && (await orIfGone(() => host.links.readSpeedMbps(link.name), undefined));
@@ -105,12 +105,23 @@ function recordOfCard({ pf, link }: DeviceLink, record: AfxdpRecord | undefined)
   return isSameCard(record, { ...pf, permanentMac: link?.permanentMac }) ? record : undefined;
 }
 
-function useOf({ name }: Link, { links, routes }: DeviceContext): string[] {
+function useOf({ name }: Link, context: DeviceContext): string[] {
+  const { links, routes } = context;
   const device = { pciAddress: "", name };
   return [
-    ...hostUseOf(device, { links, routes, ownBridges: new Set(), bridgeName: "" }),
+    ...hostUseOf(device, { links, routes, ownBridges: bridgesOfSubfunctions(context), bridgeName: "" }),
     ...interfacesAbove(device, links),
   ];
+}
+
+/** A bridge that connects the device with its subfunctions is no use by the host: without it, they receive no packets. */
+function bridgesOfSubfunctions({ links, subfunctions, record }: DeviceContext): ReadonlySet<string> {
+  const { spec, subfunctions: own = [] } = record ?? {};
+  const representors = subfunctions
+    .filter(({ pf, sfNumber }) => pf === spec?.pciAddress && own.includes(sfNumber))
+    .flatMap(({ representor }) => representor ?? []);
+  const masters = links.filter(({ name }) => representors.includes(name)).map(({ masterIndex }) => masterIndex);
+  return new Set(links.filter(({ index }) => masters.includes(index)).map(({ name }) => name));
 }
 
 /** Open vSwitch, VPP and Cilium can serve an interface by an XDP program alone, without master, address and route. */
@@ -128,7 +139,9 @@ async function readCard(
   if (driver === undefined) return {};
   const eSwitchMode = await host.devlink.readEswitchMode(pciAddress);
   if (eSwitchMode === undefined) return { maxSfs: 0 };
-  const maxSfs = await orIfGone(() => host.subfunctions.readLimit(pciAddress), undefined);
+  const limit = await orIfGone(() => host.subfunctions.readLimit(pciAddress), undefined);
+  // mlx5_core reports a limit unless the firmware has none, in both modes of the switch.
+  const maxSfs = limit ?? (driver === "mlx5_core" ? 0 : undefined);
   return { eSwitchMode, ...defined({ maxSfs }) };
 }
 

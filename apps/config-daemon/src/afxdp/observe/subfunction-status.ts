@@ -4,9 +4,11 @@ import {
   defined,
   type AfxdpInterfaceStatus,
   type AfxdpNetworkNodeStateSpec,
+  type AfxdpRepresentorStatus,
   type AfxdpSubfunctionStatus,
 } from "@switchyard/api";
 import type { AfxdpRecord, Host, Link, SysfsPf, Subfunction, XdpFeatures } from "@switchyard/host";
+import { hostUseOf, interfacesAbove, type NeededRoute } from "../../observe/host-use.ts";
 import { readInterface } from "./read-interface.ts";
 
 export interface SubfunctionSources {
@@ -17,6 +19,8 @@ export interface SubfunctionSources {
   readonly subfunctions: readonly Subfunction[];
   readonly features: readonly XdpFeatures[];
   readonly record: AfxdpRecord | undefined;
+  /** Routes that the node needs. */
+  readonly routes: readonly NeededRoute[];
   /** The card as reported before. */
   readonly before: AfxdpInterfaceStatus | undefined;
 }
@@ -38,6 +42,7 @@ export async function readSubfunctions(
     const kept = known.get(sfNumber);
     const { mtu, queues, xdp } =
       link === undefined ? defined(inPod(one, kept)) : await readInterface(host, link, features);
+    const usedBy = link === undefined ? [] : useOf(link.name, sources);
     // All subfunctions of an externally managed card are offered.
     const isOffered = owned || wanted?.externallyManaged === true;
     return {
@@ -56,11 +61,26 @@ export async function readSubfunctions(
         mtu,
         queues,
         xdp,
+        representor: representorOf(one, links),
       }),
+      ...(usedBy.length > 0 && { usedBy }),
       ...(isOffered && defined({ poolName: wanted?.poolName })),
     };
   });
   return (await Promise.all(all)).toSorted((a, b) => a.sfNumber - b.sfNumber);
+}
+
+/** A service of the host, such as NetworkManager, can have configured the subfunction. */
+function useOf(name: string, { links, routes }: Pick<SubfunctionSources, "links" | "routes">): readonly string[] {
+  const uses = hostUseOf({ pciAddress: "", name }, { links, routes, ownBridges: new Set(), bridgeName: "" });
+  return [...uses, ...interfacesAbove({ pciAddress: "", name }, links)];
+}
+
+function representorOf({ representor }: Subfunction, links: readonly Link[]): AfxdpRepresentorStatus | undefined {
+  const link = links.find(({ name }) => name === representor);
+  if (link === undefined) return undefined;
+  const master = links.find(({ index }) => index === link.masterIndex)?.name;
+  return { name: link.name, linkAdminState: link.adminUp ? "up" : "down", mtu: link.mtu, ...defined({ master }) };
 }
 
 /** A subfunction in a pod keeps the settings that it had on the host, as far as the pod did not change them. */

@@ -8,9 +8,13 @@ import { sriovUse, toPfAddresses } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps } from "../../deadlines/with-deadline.ts";
 import { createRetries } from "../../pass/retries.ts";
+import type { ReadKubeletDevices } from "../../kubelet/kubelet.ts";
+import { createPodHolders } from "../observe/pod-holders.ts";
 import { createRecentUses } from "../observe/recent-uses.ts";
+import { settlingMs } from "../orphaned-programs/orphaned-programs.ts";
 import type { ReportAfxdp } from "../report/afxdp-reports.ts";
 import { createRefusedDevices } from "./refused-devices.ts";
+import { createSubfunctionSupport } from "./subfunction-support.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 import { createOwnDrain, type DrainDemand } from "../../pass/drain-demand.ts";
@@ -26,6 +30,8 @@ export interface AfxdpPassDeps
   readonly sriovState: () => SriovNetworkNodeState | undefined;
   /** The present value of AfxdpOperatorConfig.spec.disableDrain. */
   readonly isDrainDisabled: () => boolean;
+  /** Asks the kubelet for the devices of pods. */
+  readonly readKubelet?: ReadKubeletDevices | undefined;
   readonly demand: DrainDemand;
   readonly report: ReportAfxdp;
   readonly log: Logger;
@@ -39,10 +45,14 @@ export type AfxdpPass = (passSignal: AbortSignal) => Promise<Requeue | undefined
 export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
   const { host, demand, log, report, signal } = deps;
   const withDeadline = createWithDeadline(host, deps);
-  const applySteps = createAfxdpSteps(host, deps);
+  const subfunctionSupport = createSubfunctionSupport();
+  const applySteps = createAfxdpSteps(host, { ...deps, subfunctionSupport });
   const refusedDevices = createRefusedDevices({ nowMs: () => deps.timing.nowMs() });
   const ownDrain = createOwnDrain(deps);
   const recentUses = createRecentUses(() => deps.timing.nowMs());
+  const nowMs = (): number => deps.timing.nowMs();
+  const { readKubelet } = deps;
+  const podHolders = readKubelet && createPodHolders({ readKubelet, nowMs });
   const retries = createRetries(deps);
 
   return async function pass(passSignal) {
@@ -65,6 +75,8 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
             apiServerAddresses: deps.apiServerAddresses,
             keepBoot: deps.keepBoot,
             recentUses,
+            podHolders,
+            subfunctionSupport,
             ...(deps.onObserve && { onObserve: deps.onObserve }),
             sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
             drain: {
@@ -84,6 +96,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
       },
       (phase) => report(state, phase, undefined),
     );
-    return { afterMs: Math.min(afterMs, recentUses.nextEndMs() ?? Infinity) };
+    const untilSettledMs = podHolders?.isUnsettled() === true ? settlingMs : Infinity;
+    return { afterMs: Math.min(afterMs, recentUses.nextEndMs() ?? Infinity, untilSettledMs) };
   };
 }

@@ -16,10 +16,13 @@ import {
   type DeviceMemory,
   type StepOutcomes,
 } from "../steps/step-context.ts";
+import type { SubfunctionSupport } from "./subfunction-support.ts";
 
 export interface AfxdpStepsDeps extends DeadlineDeps {
   /** Devices that are configured in parallel. */
   readonly maxPfs: number;
+  /** Told when a device has no subfunctions. */
+  readonly subfunctionSupport: Pick<SubfunctionSupport, "refused">;
 }
 
 export interface AfxdpStepsOptions {
@@ -36,7 +39,7 @@ export interface AfxdpSteps {
   isHanging(): boolean;
 }
 
-export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps): AfxdpSteps {
+export function createAfxdpSteps(host: Host, { maxPfs, subfunctionSupport, ...deps }: AfxdpStepsDeps): AfxdpSteps {
   /** Devices on which a step runs. */
   const running = new Set<string>();
 
@@ -64,7 +67,7 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
     try {
       const ended = await deadlineOf(device)((watched) => {
         running.add(device);
-        const context = createAfxdpStepContext(watched, device, { timing, signal, memory });
+        const context = createAfxdpStepContext(watched, device, { timing, signal, memory, subfunctionSupport });
         return runAfxdpSteps(steps, context, outcomes).finally(() => running.delete(device));
       });
       if (!ended.ok) common = ended.error;

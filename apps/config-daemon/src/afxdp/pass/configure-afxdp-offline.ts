@@ -9,6 +9,7 @@ import { createWithDeadline, type StepTiming } from "../../deadlines/with-deadli
 import { errorOf, type Phase } from "../../report/phase.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { createRefusedDevices } from "./refused-devices.ts";
+import { createSubfunctionSupport } from "./subfunction-support.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 
 export interface AfxdpOfflineOptions extends Pick<ConfigureAfxdpDeps, "sriovUse" | "apiServerAddresses" | "onStep"> {
@@ -33,6 +34,7 @@ export async function configureAfxdpOffline(
   { host, timing, maxPfs, sriovUse, apiServerAddresses, onStep, signal }: AfxdpOfflineOptions,
 ): Promise<AfxdpOfflineResult> {
   const deps = { timing, now: () => new Date() };
+  const subfunctionSupport = createSubfunctionSupport();
   let last: Phase | undefined;
   let interfaces: readonly AfxdpInterfaceStatus[] | undefined;
   await configureAfxdp(
@@ -47,7 +49,8 @@ export async function configureAfxdpOffline(
       apiServerAddresses,
       onStep,
       withDeadline: createWithDeadline(host, deps),
-      applySteps: createAfxdpSteps(host, { ...deps, maxPfs }),
+      applySteps: createAfxdpSteps(host, { ...deps, maxPfs, subfunctionSupport }),
+      subfunctionSupport,
       refusedDevices: createRefusedDevices({ nowMs: () => timing.nowMs() }),
       drain: { isDrained: () => true, setNeeded: () => undefined },
       report(phase, found) {

@@ -8,17 +8,28 @@ import {
   type AfxdpNetworkNodeStateSpec,
   type Result,
 } from "@switchyard/api";
-import { describeAfxdpStep, deviceIdOf, planAfxdp, type AfxdpPlan, type AfxdpStep } from "@switchyard/plan";
+import { HostError, type Host } from "@switchyard/host";
+import {
+  describeAfxdpStep,
+  deviceIdOf,
+  planAfxdp,
+  type AfxdpPlan,
+  type AfxdpStep,
+  type PlanProblem,
+} from "@switchyard/plan";
 import type { SriovUse } from "@switchyard/policy";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
+import { keepAfxdpRule } from "../../udev/keep-rules.ts";
 import { isRequestOver, runRounds, type FailedStep, type Owned, type PassResult } from "../../pass/run-rounds.ts";
 import type { Phase } from "../../report/phase.ts";
 import type { KeepAfxdpBoot } from "../../systemd/afxdp-boot.ts";
 import { observeAfxdp, type ObserveAfxdpOptions } from "../observe/observe-afxdp.ts";
+import type { PodHolders } from "../observe/pod-holders.ts";
 import type { RecentUses } from "../observe/recent-uses.ts";
 import type { AfxdpSteps } from "./apply-afxdp-steps.ts";
 import { ownDevices } from "./own-devices.ts";
 import type { RefusedDevices } from "./refused-devices.ts";
+import type { SubfunctionSupport } from "./subfunction-support.ts";
 
 export interface ConfigureAfxdpDeps {
   /** Limits the time of an observation and of writing records. */
@@ -29,6 +40,10 @@ export interface ConfigureAfxdpDeps {
   readonly apiServerAddresses?: ObserveAfxdpOptions["apiServerAddresses"];
   /** What the host has used devices for until now; nothing is remembered without it. */
   readonly recentUses?: Pick<RecentUses, "keep"> | undefined;
+  /** Asks the kubelet which devices pods have; the devices show it alone without it. */
+  readonly podHolders?: Pick<PodHolders, "addTo"> | undefined;
+  /** Devices that turned out to have no subfunctions. */
+  readonly subfunctionSupport: SubfunctionSupport;
   /** Returns how SR-IOV policies use a device. */
   readonly sriovUse: SriovUse;
   /** The drain of the node. */
@@ -64,7 +79,7 @@ export async function configureAfxdp(
   return runRounds<AfxdpStep, Devices, AfxdpPlan>(
     {
       async observe() {
-        const seen = await observe(desired, before, deps);
+        const seen = await observe(desired, before, deps, signal);
         if (!seen.ok) return seen;
         before = seen.value;
         return ok(refusedDevices.addTo(seen.value, desired));
@@ -107,11 +122,15 @@ export async function configureAfxdp(
 async function observe(
   spec: AfxdpNetworkNodeStateSpec,
   before: Devices | undefined,
-  { withDeadline, apiServerAddresses, recentUses, onObserve }: ConfigureAfxdpDeps,
+  { withDeadline, apiServerAddresses, recentUses, podHolders, subfunctionSupport, onObserve }: ConfigureAfxdpDeps,
+  signal: AbortSignal,
 ): Promise<Result<Devices, string>> {
   onObserve?.();
   const seen = await withDeadline((host) => observeAfxdp(host, { spec, before, apiServerAddresses }));
-  return seen.ok && recentUses !== undefined ? ok(recentUses.keep(seen.value, before)) : seen;
+  if (!seen.ok) return seen;
+  const used = recentUses === undefined ? seen.value : recentUses.keep(seen.value, before);
+  const supported = subfunctionSupport.addTo(used);
+  return ok(podHolders === undefined ? supported : await podHolders.addTo(supported, signal));
 }
 
 /** The devices that the plan changes or finds configured. A device that the plan refuses does not become Switchyard's. */
@@ -136,10 +155,30 @@ async function own(
 ): Promise<Result<Owned, string>> {
   const { steps } = next;
   return withDeadline(async (host) => {
-    const isOutdated = await ownDevices(host, ownable(desired, next), { found, steps });
+    const owned = ownable(desired, next);
+    const isOutdated = await ownDevices(host, owned, { found, steps });
+    const rules = await keepRules(host, owned, found);
     const bootProblem = await keepBoot?.(host, bootable(desired, next));
     // Only as long as the devices differ: the daemon repairs what the boot has not configured.
-    const problems = bootProblem === undefined || steps.length === 0 ? [] : [bootProblem];
+    const problems = [...rules, ...(bootProblem === undefined || steps.length === 0 ? [] : [bootProblem])];
     return { isOutdated, problems };
   });
+}
+
+/** Returns a problem for each rule that could not be written: the device works without it. */
+async function keepRules(
+  host: Host,
+  owned: readonly AfxdpInterfaceSpec[],
+  found: Devices,
+): Promise<readonly PlanProblem[]> {
+  const present = new Set(found.map(deviceIdOf));
+  const problems: PlanProblem[] = [];
+  for (const spec of owned.filter((each) => present.has(deviceIdOf(each)))) {
+    const id = deviceIdOf(spec);
+    await keepAfxdpRule(host, id, spec).catch((error: unknown) => {
+      if (!(error instanceof HostError)) throw error;
+      problems.push({ code: "udev-rules", field: "spec.interfaces", message: `${id}: ${error.message}` });
+    });
+  }
+  return problems;
 }

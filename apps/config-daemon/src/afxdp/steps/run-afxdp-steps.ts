@@ -3,12 +3,14 @@
  * runAfxdpSteps runs the steps of one kind that batchesOf() has put together. Those that wait for drivers wait at the same time.
  */
 import type { AfxdpStep } from "@switchyard/plan";
+import { removeAfxdpRule } from "../../udev/keep-rules.ts";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
 import {
   activateSubfunctions,
   createSubfunction,
   deactivateSubfunctions,
   deleteSubfunction,
+  setRepresentor,
   setSubfunctionMac,
 } from "./subfunctions.ts";
 
@@ -54,6 +56,8 @@ async function runStep(step: AfxdpStep, context: AfxdpStepContext): Promise<void
       return createSubfunction(step, context);
     case "set-subfunction-mac":
       return setSubfunctionMac(step, context);
+    case "set-representor":
+      return setRepresentor(step, context);
     case "delete-subfunction":
       return deleteSubfunction(step, context);
     case "release-device":
@@ -92,7 +96,8 @@ async function setEswitchMode({ to }: AfxdpStep<"set-eswitch-mode">, context: Af
   await context.settle(); // Some drivers create the interface of the device again.
 }
 
-/** Removes the record of the device. */
+/** Removes the rules and the record of the device. */
 async function releaseDevice(_step: unknown, { host, device }: AfxdpStepContext): Promise<void> {
+  await removeAfxdpRule(host, device);
   await host.afxdpRecords.remove(device);
 }

@@ -27,6 +27,8 @@ export interface AfxdpStepContext {
   readonly recordedMac: (sfNumber: number) => Promise<string | undefined>;
   /** Returns the name of the interface of the device or of its subfunction. Rejects with HostError ENODEV if the host has none. */
   readonly interfaceName: (sfNumber: number | undefined) => Promise<string>;
+  /** To be called if the driver has no subfunctions on the device. */
+  readonly refusesSubfunctions: () => void;
   /**
    * Waits until `check` accepts each of the subfunctions, and returns those that it does not accept. The timeout begins again
    * with each one that it accepts, because drivers may need time for each.
@@ -50,6 +52,7 @@ export interface AfxdpStepContextOptions {
   readonly timing: StepTiming;
   readonly signal: AbortSignal;
   readonly memory: DeviceMemory;
+  readonly subfunctionSupport: { refused(device: string): void };
 }
 
 /** The steps that have ended, with the errors of those that failed, and undefined for the others. */
@@ -64,7 +67,7 @@ export function createDeviceMemory(): DeviceMemory {
 export function createAfxdpStepContext(
   host: Host,
   device: string,
-  { timing, signal, memory }: AfxdpStepContextOptions,
+  { timing, signal, memory, subfunctionSupport }: AfxdpStepContextOptions,
 ): AfxdpStepContext {
   function pf(): PciAddress {
     const parsed = parsePciAddress(device);
@@ -114,6 +117,9 @@ export function createAfxdpStepContext(
       const target = sfNumber === undefined ? device : `subfunction ${sfNumber} of ${device}`;
       const words = "it is not in the network namespace of the host";
       throw new HostError({ action: "look up network interface", target }, "ENODEV", { words });
+    },
+    refusesSubfunctions() {
+      subfunctionSupport.refused(device);
     },
     async waitForAll(sfNumbers, check) {
       let left = sfNumbers;

@@ -2,6 +2,7 @@
 import { isUnicast, parseMacAddress } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
 import type { AfxdpStep } from "@switchyard/plan";
+import { mapConcurrently } from "@switchyard/service";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
 
 /**
@@ -22,16 +23,43 @@ export async function activateSubfunctions(
   const begun = steps.filter((step) => requested.has(step));
   const active = begun.filter((step) => requested.get(step) === undefined);
   const numbers = active.map(({ sfNumber }) => sfNumber);
-  const missing = new Set(numbers.length === 0 ? [] : await waitForAll(numbers, (one) => one?.netdev !== undefined));
+  if (numbers.length > 0) await waitForAll(numbers, (one) => one?.netdev !== undefined || one?.driver !== undefined);
+  const errors = await enableEthernet(numbers, context);
+  const expected = numbers.filter((sfNumber) => !errors.has(sfNumber));
+  const missing = new Set(expected.length === 0 ? [] : await waitForAll(expected, (one) => one?.netdev !== undefined));
   await context.settle();
   changed(); // the names
-  for (const step of begun) outcomes.set(step, missing.has(step.sfNumber) ? noInterface(step) : requested.get(step));
+  for (const step of begun) {
+    const { sfNumber } = step;
+    outcomes.set(step, missing.has(sfNumber) ? noInterface(step) : (errors.get(sfNumber) ?? requested.get(step)));
+  }
 
   function noInterface({ sfNumber }: AfxdpStep<"activate-subfunction">): HostError {
     const target = `subfunction ${sfNumber} of ${device}`;
     const words = `its driver has created none after ${timing.linkTimeoutMs / 1000} s`;
     return new HostError({ action: "wait for network interface", target }, "ETIMEDOUT", { words });
   }
+}
+
+/** Subfunctions whose drivers are told at the same time to create interfaces. Each takes a second with mlx5_core. */
+const maxReloads = 8;
+
+/** Makes drivers create the interfaces that they do not create by themselves. Returns the errors by the number of the subfunction. */
+async function enableEthernet(
+  sfNumbers: readonly number[],
+  { host, findSubfunction, changed }: AfxdpStepContext,
+): Promise<ReadonlyMap<number, unknown>> {
+  const errors = new Map<number, unknown>();
+  const bound: { readonly sfNumber: number; readonly device: string }[] = [];
+  for (const sfNumber of sfNumbers) {
+    const { device, driver, netdev } = (await findSubfunction(sfNumber)) ?? {};
+    if (device !== undefined && driver !== undefined && netdev === undefined) bound.push({ sfNumber, device });
+  }
+  await mapConcurrently(bound, maxReloads, async ({ sfNumber, device }) => {
+    await host.subfunctions.enableEthernet(device).catch((error: unknown) => errors.set(sfNumber, error));
+  });
+  changed();
+  return errors;
 }
 
 /** Deactivates the subfunctions, and waits until their devices are gone. If a device stays, the driver refuses the next step. */
@@ -53,11 +81,12 @@ export async function deactivateSubfunctions(
 /** Creates the subfunction unless a daemon that was killed has created it. */
 export async function createSubfunction(
   { sfNumber }: AfxdpStep<"create-subfunction">,
-  { host, pf, findSubfunction, changed }: AfxdpStepContext,
+  { host, pf, findSubfunction, changed, refusesSubfunctions }: AfxdpStepContext,
 ): Promise<void> {
   try {
     changed({ sfNumber, portIndex: await host.subfunctions.create(pf(), sfNumber) });
   } catch (error) {
+    if (error instanceof HostError && error.code === "EOPNOTSUPP") refusesSubfunctions();
     const isInUse = error instanceof HostError && (error.code === "EBUSY" || error.code === "EEXIST");
     if (!isInUse) throw error;
     changed();
@@ -95,4 +124,15 @@ export async function setSubfunctionMac(
   } catch (error) {
     if (!(error instanceof HostError && error.code === "EOPNOTSUPP")) throw error;
   }
+}
+
+/** Sets the representor up, and its MTU. A driver that gives the subfunction none connects it in another way. */
+export async function setRepresentor(
+  { sfNumber, mtu }: AfxdpStep<"set-representor">,
+  { host, findSubfunction }: AfxdpStepContext,
+): Promise<void> {
+  const name = (await findSubfunction(sfNumber))?.representor;
+  if (name === undefined) return;
+  if (mtu !== undefined) await host.links.setMtu(name, mtu);
+  await host.links.setAdminUp(name, true);
 }

@@ -90,7 +90,7 @@ export interface AfxdpNetworkNodePolicySpec extends AfxdpPoolSettings {
    * MTU of the devices, or of their subfunctions, in bytes. A lower MTU of a device with subfunctions is raised to this
    * value. By default, no MTU is changed.
    * @asType integer
-   * @minimum 1
+   * @minimum 68
    * @maximum 65535
    */
   readonly mtu?: number;
@@ -181,7 +181,7 @@ export interface AfxdpNicSelector {
  * Name or alternative name of a network interface.
  * @maxLength 127
  * @x-kubernetes-validations [{
- *   rule: "self.matches('^[^#/ ]+$')",
+ *   rule: "self.matches('^[^#/\\\\s\\\\x00-\\\\x1f\\\\x7f]+$')",
  *   message: "must be the name of a network interface, without a range: \"ens1f0\""
  * }]
  */
@@ -191,8 +191,8 @@ export type AfxdpDeviceName = string;
  * MAC address of a network interface.
  * @maxLength 64
  * @x-kubernetes-validations [{
- *   rule: "self.matches('^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$')",
- *   message: "must be a MAC address: \"0c:42:a1:16:05:4c\""
+ *   rule: "self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",
+ *   message: "must be the MAC address of one network interface: \"0c:42:a1:16:05:4c\""
  * }]
  */
 export type AfxdpMacAddress = string;

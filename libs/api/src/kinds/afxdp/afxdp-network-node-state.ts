@@ -235,6 +235,11 @@ export interface AfxdpInterfaceStatus {
    * a minute ago" is added. Empty if nothing uses it.
    */
   readonly usedBy?: readonly string[];
+  /**
+   * Whether a pod has the device, as the kubelet of the node says. A device that a pod may have just got, or has just given back,
+   * counts for ten seconds. Absent if the kubelet does not answer, and for devices that Switchyard has not configured.
+   */
+  readonly held?: boolean;
   /** Whether another tool creates the subfunctions and configures the device. */
   readonly externallyManaged?: boolean;
   /** Whether Switchyard configured this device. If so, it is reset when no policy selects it any longer. */
@@ -329,10 +334,31 @@ export interface AfxdpSubfunctionStatus {
   readonly queues?: number;
   /** What its driver supports of XDP, and the XDP program that is attached. */
   readonly xdp?: AfxdpXdpStatus;
+  /** Network interface that represents the subfunction in the embedded switch of the card. Absent if it has none. */
+  readonly representor?: AfxdpRepresentorStatus;
+  /** What the host uses the subfunction for, as usedBy of a device. It is given to no pod then. */
+  readonly usedBy?: readonly string[];
+  /** Whether a pod has the subfunction, as held of a device. */
+  readonly held?: boolean;
   /** Name of the pool that the subfunction belongs to. Absent if it belongs to none. */
   readonly poolName?: string;
   /** Whether Switchyard created the subfunction. */
   readonly owned?: boolean;
+}
+
+/** Observed state of a representor: packets reach a subfunction only if its representor is up and connected. */
+export interface AfxdpRepresentorStatus {
+  /** Name of the network interface. */
+  readonly name: string;
+  /** Administrative state: up or down. */
+  readonly linkAdminState?: string;
+  /**
+   * MTU in bytes.
+   * @asType integer
+   */
+  readonly mtu?: number;
+  /** Name of the bridge of which it is a port; "ovs-system" for all bridges of Open vSwitch. Absent if it is a port of none. */
+  readonly master?: string;
 }
 
 /** Observed state of a pool. */

@@ -46,13 +46,14 @@ export interface AfxdpPoolSettings {
    */
   readonly udsTimeout?: number;
   /**
-   * User ID of the processes that use the devices: 0, the default, for root, or 1000 to 256000. The socket and the file are
-   * accessible to this user.
+   * User ID of the processes that use the devices: 0, the default, for root, or 1000 to 4294967294, the last one that Linux has.
+   * OpenShift assigns numbers such as 1000680000. The socket and the file are accessible to this user. With provider upstream,
+   * at most 256000.
    * @asType integer
    * @default 0
    * @x-kubernetes-validations [{
-   *   rule: "self == 0 || (1000 <= self && self <= 256000)",
-   *   message: "must be 0 or a user ID from 1000 to 256000"
+   *   rule: "self == 0 || (1000 <= self && self <= 4294967294)",
+   *   message: "must be 0 or a user ID from 1000 to 4294967294"
    * }]
    */
   readonly uid?: number;
