@@ -5,10 +5,11 @@
 import { bpfmanProgram, xskMapDirectory } from "@switchyard/api";
 import { connect, watchRefusals } from "@switchyard/kube";
 import { encodeRedirectObject } from "@switchyard/netlink";
-import { isErrno, levelOfVerbosity, makeDirectory, runService } from "@switchyard/service";
+import { isErrno, levelOfVerbosity, makeDirectory, runService, type ServiceContext } from "@switchyard/service";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
+import { takePluginLock } from "./plugin-lock.ts";
 import { createPluginMetrics } from "./plugin-metrics.ts";
 import { servePoolsOfNode } from "./serve-pools-of-node.ts";
 import { createPoolServer } from "./serve-pools.ts";
@@ -22,6 +23,7 @@ export function runAfxdpDevicePlugin(): Promise<number> {
     async main({ flags, ...service }) {
       service.setLogLevel(levelOfVerbosity(flags.verbosity, flags.logLevel));
       if (flags.loader === "bpfman") await writeProgramFile(flags.programDirectory);
+      await using _lock = await lockNode(join(flags.socketDirectory, lockName), service);
       await using server = await createPoolServer({
         paths: {
           kubelet: flags.kubeletDirectory,
@@ -45,6 +47,25 @@ export function runAfxdpDevicePlugin(): Promise<number> {
           service.setNotReady(() => [...connection.problems(), ...check()]);
         },
       });
+    },
+  });
+}
+
+/** Longer than the name of a network interface, which its directory has. */
+const lockName = "afxdp-device-plugin.lock";
+
+/** Waits for the process that ran before, and says so. */
+async function lockNode(
+  path: string,
+  { log, setNotReady, signal }: Pick<ServiceContext<object>, "log" | "setNotReady" | "signal">,
+): Promise<AsyncDisposable> {
+  let reason = "waiting for the lock of this node";
+  setNotReady(() => [reason]);
+  return takePluginLock(path, {
+    signal,
+    onWaiting(next) {
+      reason = next;
+      log.warn({ reason }, "waiting for the lock of the AF_XDP device plugin");
     },
   });
 }

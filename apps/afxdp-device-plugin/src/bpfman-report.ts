@@ -15,12 +15,12 @@ export interface BpfmanReportInput {
   /** Undefined if the kubelet did not answer. */
   readonly pods: readonly PodDevices[] | undefined;
   /** Names of the network interfaces in the network namespace of the node. */
-  readonly inHost: ReadonlySet<string>;
+  readonly inHost: { has(name: string): boolean };
 }
 
 export interface BpfmanReportDeps {
   readonly xdp: Pick<XdpDevices, "hasProgram" | "release">;
-  readonly users: Pick<DeviceUsers, "mayHaveDevice">;
+  readonly users: Pick<DeviceUsers, "mayBeUsed">;
   /** Runs after what else changes devices. */
   readonly inTurn: (act: () => Promise<void>) => Promise<void>;
   readonly log: Logger;
@@ -35,7 +35,7 @@ export async function releaseForBpfman(
   { xdp, users, inTurn, log }: BpfmanReportDeps,
 ): Promise<readonly string[]> {
   const ready: string[] = [];
-  for (const { device, pool } of inPools(record)) {
+  for (const { device } of inPools(record)) {
     const { key, name } = device;
     if (!inHost.has(name)) {
       if (programs.some((program) => program.device === key && program.programID !== undefined)) ready.push(key);
@@ -43,7 +43,7 @@ export async function releaseForBpfman(
     }
     await inTurn(async () => {
       if (!(await xdp.hasProgram(name))) ready.push(key);
-      else if (!users.mayHaveDevice(pods, device, pool)) {
+      else if (!users.mayBeUsed(pods, device)) {
         await xdp.release(name);
         log.info({ device: name }, "program released, for that of bpfman");
         ready.push(key);

@@ -2,7 +2,7 @@
 /** createDeviceUsers finds out which devices pods have, or may be about to get. */
 import { mayLackPods, type PodDevices, type PodResources } from "@switchyard/kubelet";
 import type { Logger } from "@switchyard/service";
-import { heldDevices } from "./kubelet/read-pod-devices.ts";
+import { devicesInUse, heldDevices } from "./kubelet/read-pod-devices.ts";
 import { hasDevice, type DeviceId } from "./pools/device.ts";
 import { resourceOf, type NodePool } from "./pools/node-pools.ts";
 
@@ -20,10 +20,13 @@ export interface DeviceUsers {
   allocated(name: string): void;
   /** Reports whether a pod has the device, or may be getting it. `pods` is undefined if the kubelet did not answer. */
   mayHaveDevice(pods: readonly PodDevices[] | undefined, device: DeviceId, pool: Pick<NodePool, "name">): boolean;
+  /** As mayHaveDevice, by the resource of any pool. */
+  mayBeUsed(pods: readonly PodDevices[] | undefined, device: DeviceId): boolean;
 }
 
 export function createDeviceUsers({ podResources, settlingMs, log }: DeviceUsersDeps): DeviceUsers {
   const allocatedAtMs = new Map<string, number>();
+  const isNew = (name: string): boolean => performance.now() - (allocatedAtMs.get(name) ?? -Infinity) < settlingMs;
   return {
     async readPods(signal) {
       try {
@@ -41,8 +44,8 @@ export function createDeviceUsers({ podResources, settlingMs, log }: DeviceUsers
       allocatedAtMs.set(name, performance.now());
     },
     mayHaveDevice(pods, device, pool) {
-      const isNew = performance.now() - (allocatedAtMs.get(device.name) ?? -Infinity) < settlingMs;
-      return isNew || pods === undefined || hasDevice(heldDevices(pods, resourceOf(pool)), device);
+      return isNew(device.name) || pods === undefined || hasDevice(heldDevices(pods, resourceOf(pool)), device);
     },
+    mayBeUsed: (pods, device) => isNew(device.name) || pods === undefined || hasDevice(devicesInUse(pods), device),
   };
 }

@@ -6,7 +6,7 @@
  */
 import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus } from "@switchyard/api";
 import type { Reconcile, Writer } from "@switchyard/kube";
-import type { Logger } from "@switchyard/service";
+import { isErrno, type Logger } from "@switchyard/service";
 import { nodePools } from "./pools/node-pools.ts";
 import type { PoolServer } from "./serve-pools.ts";
 
@@ -27,21 +27,30 @@ const maxErrorCharacters = 1_000;
 export function createPoolsReconciler({ server, state, writer, log }: PoolsReconcilerDeps): Reconcile {
   return async function reconcile(_key, signal) {
     const present = state();
+    let recordProblem: string | undefined;
     let problems: ReadonlyMap<string, readonly string[]> = new Map();
     if (present?.spec !== undefined && present.status?.interfaces !== undefined) {
       const wanted = nodePools(present, server.pools());
       ({ problems } = wanted);
       server.setPrograms(present.status.programs ?? []);
-      await server.setPools(wanted.pools);
+      try {
+        await server.setPools(wanted.pools);
+      } catch (error) {
+        if (!isErrno(error)) throw error; // of the record: a full disk
+        log.warn({ error }, "pools not changed: their record cannot be written; retrying");
+        recordProblem = `the pools of the node cannot be recorded, so that they stay what they were: ${error.message}`;
+      }
     } else log.debug({}, "no node state or no report of the node; the known pools are served");
 
     const { pools, bpfman, isUnfinished } = await server.update(signal);
     if (present !== undefined) {
       const served = new Map(pools.map((pool) => [pool.name, pool]));
-      const names = [...new Set([...served.keys(), ...problems.keys()])].sort();
+      const inSpec = recordProblem === undefined ? [] : (present.spec?.pools ?? []).map(({ name }) => name);
+      const names = [...new Set([...served.keys(), ...problems.keys(), ...inSpec])].sort();
       const rows = names.map((name): AfxdpPoolStatus => {
         const { announced = 0, healthy: allocatable = 0, problems: found = [] } = served.get(name) ?? {};
-        const error = [...(problems.get(name) ?? []), ...found].join("; ").slice(0, maxErrorCharacters);
+        const all = [...(recordProblem === undefined ? [] : [recordProblem]), ...(problems.get(name) ?? []), ...found];
+        const error = all.join("; ").slice(0, maxErrorCharacters);
         return { name, announced, allocatable, ...(error !== "" && { error }) };
       });
       const { name, namespace, uid } = present.metadata;
@@ -49,6 +58,6 @@ export function createPoolsReconciler({ server, state, writer, log }: PoolsRecon
       const metadata = { name, ...defined({ namespace }), ...(uid && { uid }) };
       await writer.applyStatus({ metadata, status: { pools: rows, ...defined({ bpfman }) } }, signal);
     }
-    return { afterMs: isUnfinished ? retryMs : resyncMs };
+    return { afterMs: isUnfinished || recordProblem !== undefined ? retryMs : resyncMs };
   };
 }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readRecord, writeRecord } from "./record.ts";
+import { openRecord, writeRecord } from "./record.ts";
 
 function idOf(id: unknown): string {
   const pool = { name: "intel", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 0 };
   return JSON.stringify({ pools: [], retired: [{ id, name: "v0", pool }] });
 }
 
-describe("readRecord", () => {
+describe("openRecord", () => {
   let path = "";
+  const warnings: unknown[] = [];
+  const log = { warn: (fields: unknown) => void warnings.push(fields) };
+  const readRecord = (from: string) => openRecord(from, log);
   beforeEach(() => {
     path = join(mkdtempSync(join(tmpdir(), "record-")), "pools.json");
+    warnings.length = 0;
   });
   afterEach(() => {
     rmSync(join(path, ".."), { recursive: true });
@@ -27,8 +31,9 @@ describe("readRecord", () => {
   };
 
   it("reads what writeRecord wrote, and nothing without a file", async () => {
-    expect(await readRecord(path)).toEqual({ pools: [], retired: [] });
-    const record = { pools: [pool], retired: [{ id: "mlx5_core.sf.4", name: "v1", pool: settings }] };
+    expect(await readRecord(path)).toEqual({ pools: [], retired: [], leases: [] });
+    const leases = [{ id: "v0", name: "v0", before: [4], seen: [5], wasAway: true }];
+    const record = { pools: [pool], retired: [{ id: "mlx5_core.sf.4", name: "v1", pool: settings }], leases };
     await writeRecord(path, record);
     expect(await readRecord(path)).toEqual(record);
   });
@@ -40,6 +45,7 @@ describe("readRecord", () => {
     expect(await readRecord(path)).toEqual({
       pools: [{ ...pool, devices: [{ id: "v0", ...device }] }],
       retired: [{ id: "v1", name: "v1", pool: settings }],
+      leases: [],
     });
   });
 
@@ -51,8 +57,21 @@ describe("readRecord", () => {
     '{"pools":[],"retired":[{"name":"../x","pool":{}}]}',
     idOf("../x"),
     idOf(4),
-  ])("refuses another file: %s", async (text) => {
+    '{"pools":[],"retired":[],"leases":[{"name":"v0"}]}',
+    '{"version":9,"pools":{}}',
+    '{"pools":[{"name":"intel","hasSo',
+  ])("begins anew with another file, which it keeps: %s", async (text) => {
     writeFileSync(path, text);
-    await expect(readRecord(path)).rejects.toThrow(/is not a record/);
+    expect(await readRecord(path)).toEqual({ pools: [], retired: [], leases: [] });
+    expect([existsSync(path), readFileSync(`${path}.unreadable`, "utf8")]).toEqual([false, text]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("begins anew if a directory has the name of the file", async () => {
+    mkdirSync(path);
+    mkdirSync(`${path}.unreadable`);
+    expect(await readRecord(path)).toMatchObject({ pools: [] });
+    await writeRecord(path, { pools: [pool], retired: [], leases: [] });
+    expect(await readRecord(path)).toMatchObject({ pools: [{ name: "intel" }] });
   });
 });

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readRecord and writeRecord keep the pools of the node in a file, so that a restarted plugin serves running pods
- * without the API server. The file has the names of devices that are in pods, the devices that are yet to be released
- * and the pools themselves. Records of earlier versions have no ids: the name of a device was its id.
+ * openRecord and writeRecord keep the pools of the node in a file, so that a restarted plugin serves running pods
+ * without the API server. The file has the names of devices that are in pods, the devices that are yet to be released, the
+ * leases and the pools themselves. Records of earlier versions have no ids, as the name of a device was its id, and no leases.
  */
-import { open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isInterfaceName } from "@switchyard/api";
-import { isErrno, makeDirectory } from "@switchyard/service";
+import { isErrno, makeDirectory, type Logger } from "@switchyard/service";
+import type { Lease } from "./leases.ts";
 import { isDeviceId, type DeviceId } from "./pools/device.ts";
 import { isPoolName, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
 
 export interface PluginRecord {
   readonly pools: readonly NodePool[];
-  /** Devices that are in no pool any longer and have not been released. */
+  /**
+   * Devices that are in no pool any longer, or in one by which a pod would not reach them, and that have not been released. They
+   * are served by the pool that they were in.
+   */
   readonly retired: readonly RetiredDevice[];
+  /** Devices that pods have, or had until the last look. */
+  readonly leases: readonly Lease[];
 }
 
 export interface RetiredDevice extends DeviceId {
@@ -22,20 +28,28 @@ export interface RetiredDevice extends DeviceId {
   readonly pool: Pick<NodePool, "name" | "uid" | "idleTimeoutMs" | "hasPinnedMap" | "hasSocket">;
 }
 
-const emptyRecord: PluginRecord = { pools: [], retired: [] };
+const emptyRecord: PluginRecord = { pools: [], retired: [], leases: [] };
 
-/** Returns an empty record without a file. Rejects if the file cannot be read or was not written by writeRecord. */
-export async function readRecord(path: string): Promise<PluginRecord> {
+/**
+ * Returns an empty record without a file. A file that was not written by writeRecord, such as one that a full disk has cut off, is
+ * moved away: the node state has the pools, too. Rejects with the errors of Node if the file cannot be read.
+ */
+export async function openRecord(path: string, log: Pick<Logger, "warn">): Promise<PluginRecord> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
     if (isErrno(error, "ENOENT")) return emptyRecord;
-    throw error;
+    if (!isErrno(error, "EISDIR")) throw error;
+    text = "";
   }
   const record = parseRecord(text);
-  if (record === undefined) throw new Error(`${path} is not a record of the AF_XDP device plugin; remove it`);
-  return record;
+  if (record !== undefined) return record;
+  const kept = `${path}.unreadable`;
+  await rm(kept, { recursive: true, force: true });
+  await rename(path, kept);
+  log.warn({ path, kept }, "the record of the plugin is not readable; pools are taken from the node state");
+  return emptyRecord;
 }
 
 /** Replaces the file atomically, and resolves when it survives a power failure. */
@@ -56,8 +70,9 @@ function parseRecord(text: string): PluginRecord | undefined {
   try {
     const record: unknown = JSON.parse(text);
     if (!isRecord(record)) return undefined;
+    const { leases = [] } = record;
     const pools = record.pools.map((pool) => ({ ...pool, devices: pool.devices.map(withId) }));
-    return { pools, retired: record.retired.map(withId) };
+    return { pools, retired: record.retired.map(withId), leases };
   } catch {
     return undefined;
   }
@@ -68,6 +83,7 @@ type WithoutId<Device> = Omit<Device, "id"> & { readonly id?: string };
 interface ReadRecord {
   readonly pools: readonly ReadPool[];
   readonly retired: readonly WithoutId<RetiredDevice>[];
+  readonly leases?: readonly Lease[];
 }
 
 type ReadPool = Omit<NodePool, "devices"> & { readonly devices: readonly WithoutId<PoolDevice>[] };
@@ -79,6 +95,8 @@ function withId<Device extends { readonly id?: string; readonly name: string }>(
 function isRecord(value: unknown): value is ReadRecord {
   if (!hasFields(value, "pools", "retired")) return false;
   const { pools, retired } = value;
+  const leases = hasFields(value, "leases") ? value.leases : [];
+  if (!Array.isArray(leases) || !leases.every(isLease)) return false;
   return Array.isArray(pools) && pools.every(isPool) && Array.isArray(retired) && retired.every(isRetired);
 }
 
@@ -90,6 +108,15 @@ function isPool(value: unknown): value is ReadPool {
 
 function isRetired(value: unknown): value is WithoutId<RetiredDevice> {
   return hasFields(value, "name", "pool") && isNamed(value) && isSettings(value.pool);
+}
+
+function isLease(value: unknown): value is Lease {
+  return (
+    hasFields(value, "id", "name", "before", "seen", "wasAway") &&
+    isNamed(value) &&
+    [value.before, value.seen].every((ids) => Array.isArray(ids) && ids.every(isCount)) &&
+    typeof value.wasAway === "boolean"
+  );
 }
 
 function isSettings(value: unknown): value is Omit<NodePool, "devices"> {

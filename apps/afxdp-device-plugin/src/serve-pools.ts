@@ -17,7 +17,8 @@ import {
 import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
 import { releaseForBpfman, releasedPrograms } from "./bpfman-report.ts";
-import { createDeviceUsers } from "./device-users.ts";
+import { createDeviceUsers, type DeviceUsers } from "./device-users.ts";
+import { createLeaseBook } from "./lease-book.ts";
 import { heldDevices } from "./kubelet/read-pod-devices.ts";
 import { createBpfmanLoader } from "./loaders/bpfman-loader.ts";
 import { createBuiltinLoader, type DeviceForPod, type DeviceLoader } from "./loaders/builtin-loader.ts";
@@ -26,7 +27,8 @@ import { containerAllocation, type DevicePaths } from "./pools/container-allocat
 import { deviceHealth } from "./pools/device.ts";
 import { needsProgram, resourceOf, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
 import { createPoolPlugins, type RunningPlugin } from "./pool-plugins.ts";
-import { readRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
+import { openRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
+import { retiredDevices } from "./retired-devices.ts";
 import { createMapSockets } from "./sockets/map-sockets.ts";
 import { createXdpDevices } from "./xdp-devices.ts";
 
@@ -88,17 +90,30 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   const { paths, log, metrics, netns, settlingMs = defaultSettlingMs } = options;
   const directory = join(paths.kubelet, "device-plugins");
   const podResources = createPodResources({ path: join(paths.kubelet, "pod-resources", "kubelet.sock") });
-  let record: PluginRecord = await readRecord(paths.record);
+  let record: PluginRecord = await openRecord(paths.record, log);
   const end = new AbortController();
   const links = new NetlinkSocket({ protocol: protocols.route, netns });
   const xdp = createXdpDevices({ maps: paths.maps, ...(netns !== undefined && { netns }) });
   let programs: readonly AfxdpLoadedProgram[] = [];
   const isBpfman = options.loader === "bpfman";
   const inTurn = createTurns();
+  /** An allocation and an update can both serve sockets. */
+  const inSocketTurn = createTurns();
   const loader = isBpfman
     ? createBpfmanLoader({ xdp, socket: links, programs: () => programs })
     : createBuiltinLoader({ xdp, inTurn: inTurn.run });
   const users = createDeviceUsers({ podResources, settlingMs, log });
+  const leases = createLeaseBook({
+    xdp,
+    users,
+    inTurn: inTurn.run,
+    log,
+    leases: () => record.leases,
+    async save(next) {
+      record = { ...record, leases: next };
+      await writeRecord(paths.record, record);
+    },
+  });
   const listeners = new Set<() => void>();
   const watch = watchSockets(directory);
   const sockets = createMapSockets({
@@ -128,10 +143,16 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     for (const id of devices) {
       const device = pool.devices.find((one) => one.id === id);
       if (device === undefined) throw new Error(`device ${id} is not in pool ${name}`);
+      await leaveEarlierPool(device, pool);
       names.push(device.name);
       users.allocated(device.name);
-      await sockets.renew(device.name);
-      if (!needsProgram(pool)) continue;
+      await inSocketTurn.run(() => sockets.renew(device.name));
+      // bpfman may replace its programs at any time.
+      if (!isBpfman) await leases.begin(device);
+      if (!needsProgram(pool)) {
+        await xdp.release(device.name); // a program in the pod attaches its own
+        continue;
+      }
       const prepared = await loader.prepare(forPod(device, pool));
       log.info({ pool: name, device: device.name, id, ...prepared }, "device prepared for a pod");
     }
@@ -139,26 +160,45 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     return containerAllocation(pool, names.sort(), paths);
   }
 
+  /** The kubelet gives the device to a new pod, so that the pod before has ended. */
+  async function leaveEarlierPool({ name }: PoolDevice, pool: NodePool): Promise<void> {
+    const earlier = record.retired.find((one) => one.name === name)?.pool;
+    if (earlier === undefined) return;
+    if (earlier.name !== pool.name) throw new Error(`device ${name} ${staysIn(earlier)}`);
+    record = { ...record, retired: record.retired.filter((one) => one.name !== name) };
+    await serveSockets();
+  }
+
+  async function serveSockets(): Promise<void> {
+    const leaving = new Set(record.retired.map(({ name }) => name));
+    const offered = record.pools
+      .flatMap((pool) => pool.devices.map(({ id, name }) => ({ id, name, pool })))
+      .filter(({ name }) => !leaving.has(name));
+    await inSocketTurn.run(() => sockets.set([...record.retired, ...offered].filter(({ pool }) => pool.hasSocket)));
+  }
+
   async function serveRecord(): Promise<void> {
-    const offered = record.pools.flatMap((pool) => pool.devices.map(({ id, name }) => ({ id, name, pool })));
-    const served = [...record.retired, ...offered].filter(({ pool }) => pool.hasSocket);
-    await inTurn.run(() => sockets.set(served));
+    await serveSockets();
     await plugins.set(record.pools);
   }
 
-  async function namesInHost(): Promise<ReadonlySet<string>> {
-    return new Set((await listLinks(links)).map(({ name }) => name));
+  /** The interfaces in the network namespace of the node, each with what can change the answer of its driver. */
+  async function readHostLinks(): Promise<ReadonlyMap<string, string>> {
+    return new Map((await listLinks(links)).map(({ name, index, mtu }) => [name, `${index} ${mtu}`]));
   }
 
   /** Releases the devices that are in no pool any longer and that no pod has. Returns the others. */
   async function releaseRetired(pods: readonly PodDevices[] | undefined): Promise<readonly RetiredDevice[]> {
     const kept: RetiredDevice[] = [];
     for (const device of record.retired) {
-      if (users.mayHaveDevice(pods, device, device.pool)) kept.push(device);
-      else {
-        await inTurn.run(() => xdp.release(device.name));
-        log.info({ device: device.name, pool: device.pool.name }, "device released");
-      }
+      await inTurn.run(async () => {
+        if (!record.retired.includes(device)) return; // another pod got it meanwhile
+        if (users.mayHaveDevice(pods, device, device.pool)) kept.push(device);
+        else {
+          await xdp.release(device.name);
+          log.info({ device: device.name, pool: device.pool.name }, "device released");
+        }
+      });
     }
     return kept;
   }
@@ -169,11 +209,11 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
    * not list yet, because it has just started.
    */
   async function releaseUnused(): Promise<void> {
-    const offered = record.pools.flatMap((pool) => pool.devices.map((device) => ({ ...device, pool })));
+    const offered = record.pools.flatMap(({ devices }) => devices);
     const pods = await users.readPods(AbortSignal.timeout(endLimitMs)).catch(() => undefined);
-    const inHost = await namesInHost();
-    for (const { pool, ...device } of [...offered, ...record.retired]) {
-      if (!inHost.has(device.name) || users.mayHaveDevice(pods, device, pool)) continue;
+    const inHost = await readHostLinks();
+    for (const device of [...offered, ...record.retired]) {
+      if (!inHost.has(device.name) || users.mayBeUsed(pods, device)) continue;
       await inTurn
         .run(() => xdp.release(device.name))
         .catch((error: unknown) => {
@@ -192,12 +232,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     },
 
     async setPools(pools) {
-      const names = new Set(pools.flatMap(({ devices }) => devices.map(({ name }) => name)));
-      const before = [
-        ...record.pools.flatMap(({ devices, ...pool }) => devices.map(({ id, name }) => ({ id, name, pool }))),
-        ...record.retired,
-      ];
-      const next = { pools, retired: before.filter(({ name }) => !names.has(name)) };
+      const next = { ...record, pools, retired: retiredDevices(record, pools) };
       if (JSON.stringify(next) === JSON.stringify(record)) return;
       await writeRecord(paths.record, next); // before acting, so that a later process releases what this one does not
       record = next;
@@ -210,10 +245,11 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     },
 
     async update(signal) {
-      const inHost = await namesInHost();
-      const isAllInHost = record.pools.every(({ devices }) => devices.every(({ name }) => inHost.has(name)));
+      await serveSockets(); // what another process has removed
+      const inHost = await readHostLinks();
       const usesBpfman = isBpfman || programs.length > 0;
-      const pods = isAllInHost && record.retired.length === 0 && !usesBpfman ? [] : await users.readPods(signal);
+      const pods = canPodsHaveDevices(record, inHost) || usesBpfman ? await users.readPods(signal) : [];
+      const areLeasesOpen = await leases.close(pods, inHost);
       const retired = await releaseRetired(pods);
       if (retired.length < record.retired.length) {
         record = { ...record, retired };
@@ -224,6 +260,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       const readyDevices = isBpfman ? await releaseForBpfman(input, { xdp, users, inTurn: inTurn.run, log }) : [];
       const bpfman = usesBpfman ? { readyDevices, releasedPrograms: releasedPrograms(input, users) } : undefined;
       const isRestricted = !(await isUnprivilegedBpfAllowed(paths.unprivilegedBpf));
+      const mapsProblem = await xdp.mapsProblem();
       const served: ServedPool[] = [];
       let isIncomplete = false;
       for (const pool of record.pools) {
@@ -231,16 +268,15 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
         if (running === undefined) continue;
         const held = pods && heldDevices(pods, resourceOf(pool));
         const { isUnprepared, ...announced } = await announce(pool, running, {
-          held,
-          inHost,
-          isRestricted,
-          loader,
-          metrics,
+          ...{ held, pods, users, inHost, isRestricted, mapsProblem, loader, metrics },
+          earlierPools: new Map(record.retired.map(({ name, pool: earlier }) => [name, earlier])),
+          foreignProgram: (name) => xdp.foreignProgram(name),
         });
         if (isUnprepared && isBpfman) isIncomplete = true;
         served.push(announced);
       }
-      return { pools: served, bpfman, isUnfinished: retired.length > 0 || pods === undefined || isIncomplete };
+      const isUnfinished = retired.length > 0 || areLeasesOpen || pods === undefined || isIncomplete;
+      return { pools: served, bpfman, isUnfinished };
     },
 
     async [Symbol.asyncDispose]() {
@@ -260,18 +296,25 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
 async function announce(
   pool: NodePool,
   { plugin, register }: RunningPlugin,
-  { held, inHost, isRestricted, loader, metrics }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<ServedPool & { readonly isUnprepared: boolean }> {
+  const { held, inHost, isRestricted, mapsProblem, metrics } = surroundings;
   const before = new Map(plugin.devices().map(({ id, isHealthy }) => [id, isHealthy]));
   const problems: string[] = [];
   const devices: PluginDevice[] = [];
   let isUnprepared = false;
   const isHidden = pool.requiresUnprivilegedBpf && isRestricted;
   if (isHidden) problems.push("kernel.unprivileged_bpf_disabled is not 0, and the pool requires it");
+  const lacksMaps = needsProgram(pool) && mapsProblem !== undefined;
+  if (lacksMaps && !isHidden) problems.push(mapsProblem);
   for (const device of isHidden ? [] : pool.devices) {
     const { id, name, numaNode } = device;
     const isInHost = inHost.has(name);
-    const unprepared = isInHost && needsProgram(pool) ? await loader.problem(forPod(device, pool)) : undefined;
+    if (lacksMaps && isInHost) {
+      devices.push({ id, isHealthy: false, ...(numaNode !== undefined && { numaNode }) });
+      continue;
+    }
+    const unprepared = await deviceProblem(device, pool, surroundings);
     if (unprepared !== undefined) isUnprepared = true;
     const earlierId = id !== name && held?.has(name) === true ? name : undefined;
     const facts = { isInHost, isHeld: held?.has(id), earlierId, problem: unprepared, wasHealthy: before.get(id) };
@@ -287,11 +330,46 @@ async function announce(
   return { name: pool.name, announced: devices.length, healthy, problems, isUnprepared };
 }
 
+/** Returns why a device cannot be given to a pod, as far as it is on the host or in another pool. */
+async function deviceProblem(
+  device: PoolDevice,
+  pool: NodePool,
+  { pods, users, inHost, earlierPools, loader, foreignProgram }: Surroundings,
+): Promise<string | undefined> {
+  const earlier = earlierPools.get(device.name);
+  if (earlier !== undefined && earlier.name !== pool.name) return staysIn(earlier);
+  const state = inHost.get(device.name);
+  if (state === undefined) return undefined;
+  const isFree = !users.mayBeUsed(pods, device);
+  if (needsProgram(pool)) return loader.problem({ ...forPod(device, pool), state, isFree });
+  const foreign = isFree ? await foreignProgram(device.name) : undefined; // a pod has its own
+  return foreign === undefined ? undefined : `it has an XDP program that Switchyard did not attach: ${foreign}`;
+}
+
+function staysIn({ name }: Pick<NodePool, "name">): string {
+  return `stays in its earlier pool ${name} until no pod has it as ${resourceOf({ name })}`;
+}
+
+/** Without such devices, the kubelet need not be asked. */
+function canPodsHaveDevices({ pools, retired, leases }: PluginRecord, inHost: ReadonlyMap<string, string>): boolean {
+  if (retired.length > 0 || leases.length > 0) return true;
+  return pools.some((pool) => !needsProgram(pool) || pool.devices.some(({ name }) => !inHost.has(name)));
+}
+
 /** What decides whether the devices of a pool can be given to pods. */
 interface Surroundings {
+  /** The devices of all pods; undefined if the kubelet did not answer. */
+  readonly pods: readonly PodDevices[] | undefined;
+  readonly users: Pick<DeviceUsers, "mayBeUsed">;
+  /** Pools in which devices stay, by the name of the device, while a pod has them. */
+  readonly earlierPools: ReadonlyMap<string, Pick<NodePool, "name">>;
+  readonly foreignProgram: (name: string) => Promise<string | undefined>;
+  /** Why no map can be pinned. */
+  readonly mapsProblem: string | undefined;
   /** The devices that pods have; undefined if the kubelet did not answer. */
   readonly held: ReadonlySet<string> | undefined;
-  readonly inHost: ReadonlySet<string>;
+  /** The interfaces in the network namespace of the node, with their states. */
+  readonly inHost: ReadonlyMap<string, string>;
   /** Whether unprivileged processes may not use BPF. */
   readonly isRestricted: boolean;
   readonly loader: DeviceLoader;

@@ -3,7 +3,8 @@
  * createXdpDevices attaches the XDP program to devices, and pins the maps of the programs in a BPF file system. Only programs with the
  * name and the instructions of ours are changed. All state is in the kernel: a process that starts later finds it.
  */
-import { chown, rmdir } from "node:fs/promises";
+import { chown, rmdir, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import {
   attachXdp,
   createXskMap,
@@ -40,8 +41,14 @@ export interface Prepared {
 
 /** Rejects and throws NetlinkError, and ForeignProgramError where it says so. */
 export interface XdpDevices extends AsyncDisposable {
+  /** Returns why the directory cannot have maps: no BPF file system is mounted there. */
+  mapsProblem(): Promise<string | undefined>;
   /** Returns the description of an XDP program of somebody else, undefined without one. */
   foreignProgram(name: string): Promise<string | undefined>;
+  /** Returns the ids of the XDP programs of others. */
+  foreignPrograms(name: string): Promise<readonly number[]>;
+  /** Detaches programs of others, by their ids. */
+  detachPrograms(name: string, ids: readonly number[]): Promise<void>;
   /**
    * Attaches the program with a new map and pins it, in place of those that the pod before has had. ForeignProgramError if the device
    * has another program.
@@ -111,13 +118,38 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
     }
   }
 
+  async function listForeign(name: string): Promise<readonly (AttachedXdp & { readonly text: string })[]> {
+    const found = [];
+    for (const attached of await readAttached(socket, name)) {
+      using program = openAttached(attached);
+      if (program !== undefined && isRedirectProgram(program)) continue;
+      found.push({ ...attached, text: describe(attached, program?.name) });
+    }
+    return found;
+  }
+
   return {
-    async foreignProgram(name) {
-      for (const attached of await readXdp(socket, name)) {
-        using program = openAttached(attached);
-        if (program === undefined || !isRedirectProgram(program)) return describe(attached, program?.name);
+    async mapsProblem() {
+      const directory = dirname(maps);
+      for (const place of [maps, directory]) {
+        const type = await fileSystemType(place);
+        if (type === bpfFileSystem) return undefined;
+        if (type !== undefined)
+          return `${place} is on no BPF file system: mount one with "mount -t bpf bpf ${directory}"`;
       }
-      return undefined;
+      return `${directory} does not exist on this node: mount a BPF file system there`;
+    },
+
+    foreignProgram: async (name) => (await listForeign(name))[0]?.text,
+
+    foreignPrograms: async (name) => (await listForeign(name)).map(({ programId }) => programId),
+
+    async detachPrograms(name, ids) {
+      for (const { programId, mode } of await listForeign(name)) {
+        if (!ids.includes(programId) || mode === "offloaded") continue;
+        using program = openAttached({ programId, mode });
+        if (program !== undefined) await detachXdp(socket, name, { program, mode });
+      }
     },
 
     async prepare(device) {
@@ -165,6 +197,19 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
 
     [Symbol.asyncDispose]: () => socket[Symbol.asyncDispose](),
   };
+}
+
+/** BPF_FS_MAGIC (linux/magic.h). */
+const bpfFileSystem = 0xcafe4a11;
+
+/** Returns undefined if there is no such file or directory. */
+async function fileSystemType(path: string): Promise<number | undefined> {
+  try {
+    return Number((await statfs(path, { bigint: true })).type);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
 }
 
 async function readAttached(socket: NetlinkSocket, name: string): Promise<readonly AttachedXdp[]> {

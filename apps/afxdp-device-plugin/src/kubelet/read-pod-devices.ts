@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Searches the kubelet's answer which pods of the node have which devices. */
+import { afxdpResourcePrefix } from "@switchyard/api";
 import type { ContainerDevices, PodDevices } from "@switchyard/kubelet";
 import { hasDevice, type DeviceId } from "../pools/device.ts";
 
 /** Returns the ids of all devices of the resource that pods have. */
 export function heldDevices(pods: readonly PodDevices[], resourceName: string): ReadonlySet<string> {
   return new Set(pods.flatMap(({ containers }) => containers.flatMap((one) => devicesOf(one, resourceName))));
+}
+
+/** Returns the ids of all AF_XDP devices that pods have, of all pools. */
+export function devicesInUse(pods: readonly PodDevices[]): ReadonlySet<string> {
+  const lists = pods.flatMap(({ containers }) => containers.flatMap(({ devices }) => devices));
+  const ofPools = lists.filter(({ resourceName }) => resourceName.startsWith(`${afxdpResourcePrefix}/`));
+  return new Set(ofPools.flatMap(({ ids }) => ids));
 }
 
 /**

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createBuiltinLoader loads and attaches the XDP programs in this process, and remembers what drivers refuse: the MTU is too large for
- * the program, or too few queues are free. Such a device is not offered, because the kubelet would give it to the next pod, which
- * would fail too.
+ * the program, or too few queues are free. Such a device is not offered, because the kubelet would give it to a pod, which would
+ * fail. So the program is tried on each device once before a pod gets it, and again when the MTU or the queues have changed.
  */
 import { NetlinkError } from "@switchyard/netlink";
 import type { PoolDevice } from "../pools/node-pools.ts";
 import type { Prepared, XdpDevices } from "../xdp-devices.ts";
 
 export interface BuiltinLoaderDeps {
-  readonly xdp: Pick<XdpDevices, "foreignProgram" | "prepare" | "release">;
+  readonly xdp: Pick<XdpDevices, "foreignProgram" | "hasProgram" | "prepare" | "release">;
   /** Runs after what else changes devices. */
   readonly inTurn: (act: () => Promise<void>) => Promise<void>;
 }
@@ -24,6 +24,14 @@ export interface DeviceForPod extends PoolDevice {
   readonly uid: number;
 }
 
+/** A device in the network namespace of the node. */
+export interface DeviceOnHost extends DeviceForPod {
+  /** Differs after a change of the interface that can change what its driver accepts. */
+  readonly state: string;
+  /** No pod has the device, so that a program can be tried on it. */
+  readonly isFree: boolean;
+}
+
 /** How the program was attached, and the driver's answer if it refused a faster way. */
 interface PreparedForPod {
   readonly mode: string;
@@ -32,13 +40,15 @@ interface PreparedForPod {
 
 export interface DeviceLoader {
   /** Returns why the device, which is in the network namespace of the node, cannot be given to pods. */
-  problem(device: DeviceForPod): Promise<string | undefined>;
+  problem(device: DeviceOnHost): Promise<string | undefined>;
   /** Pins the map of the device's program. Rejects if the device cannot be given to a pod. */
   prepare(device: DeviceForPod): Promise<PreparedForPod>;
 }
 
 export function createBuiltinLoader({ xdp, inTurn }: BuiltinLoaderDeps): DeviceLoader {
   const refusals = new Map<string, string>();
+  /** States in which devices have accepted the program. */
+  const accepted = new Map<string, string>();
 
   async function prepare(device: DeviceForPod): Promise<Prepared> {
     try {
@@ -51,19 +61,27 @@ export function createBuiltinLoader({ xdp, inTurn }: BuiltinLoaderDeps): DeviceL
     }
   }
 
-  /** Tries again what the driver refused, and leaves no program behind. Returns the error if the driver still refuses. */
-  async function refusalOf(device: DeviceForPod): Promise<string | undefined> {
-    const tryAgain = async (): Promise<void> => {
-      if (!refusals.has(device.name)) return; // a pod got the device meanwhile
-      await prepare(device);
-      await xdp.release(device.name);
+  /**
+   * Tries what the driver has not accepted yet, and leaves no program behind. Returns the error if the driver refuses. A device with
+   * a program is not tried: a pod may have got it meanwhile, and its driver has accepted the program.
+   */
+  async function refusalOf(device: DeviceOnHost): Promise<string | undefined> {
+    const { name, queues, isFree } = device;
+    const state = `${device.state} ${queues}`;
+    const attempt = async (): Promise<void> => {
+      if (await xdp.hasProgram(name)) refusals.delete(name);
+      else {
+        await prepare(device);
+        await xdp.release(name);
+      }
+      accepted.set(name, state);
     };
-    if (refusals.has(device.name)) {
-      await inTurn(tryAgain).catch((error: unknown) => {
+    if (isFree && (refusals.has(name) || accepted.get(name) !== state)) {
+      await inTurn(attempt).catch((error: unknown) => {
         if (!(error instanceof NetlinkError)) throw error;
       });
     }
-    return refusals.get(device.name);
+    return refusals.get(name);
   }
 
   return {

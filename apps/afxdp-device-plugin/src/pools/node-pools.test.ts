@@ -35,7 +35,7 @@ describe("nodePools", () => {
           devices: [{ id: pciAddress, name: "ens1f0", key: pciAddress, numaNode: 1, queues: 8 }],
         },
       ],
-      problems: new Map(),
+      problems: new Map([["intel", ["device 0000:86:00.1: the node does not report it"]]]),
     });
   });
 
@@ -118,5 +118,83 @@ describe("nodePools", () => {
         expect(pools.every((pool) => /^[A-Za-z0-9]{1,20}$/.test(pool.name))).toBe(true);
       }),
     );
+  });
+});
+
+describe("nodePools, with devices that pods cannot get", () => {
+  const spec = (numSfs?: number) => {
+    const mode = numSfs === undefined ? "primary" : "subfunction";
+    const one = { pciAddress, poolName: "intel", mode, ...(numSfs !== undefined && { numSfs }) } as const;
+    return { pools: [{ name: "intel", mode } as const], interfaces: [one] };
+  };
+  const sf = { sfNumber: 0, poolName: "intel", state: "active", driver: "mlx5_core.sf" };
+  const device = "auxiliary/mlx5_core.sf.2";
+
+  it.each([
+    {
+      what: "a device of vfio-pci",
+      spec: spec(),
+      status: { driver: "vfio-pci" },
+      says: "it has no network interface: it is bound to vfio-pci",
+    },
+    {
+      what: "a device without driver",
+      spec: spec(),
+      status: {},
+      says: "it has no network interface: no driver is bound to it",
+    },
+    {
+      what: "a device without interface",
+      spec: spec(),
+      status: { driver: "ice" },
+      says: "its driver ice has created no network interface on the host",
+    },
+    { what: "no subfunction", spec: spec(2), status: { name: "pf" }, says: "it has 0 of 2 subfunctions" },
+    {
+      what: "a subfunction without interface",
+      spec: spec(1),
+      status: { name: "pf", subfunctions: [{ ...sf, device }] },
+      says: "its driver mlx5_core.sf has created no network interface on the host",
+    },
+    {
+      what: "an inactive subfunction",
+      spec: spec(1),
+      status: { name: "pf", subfunctions: [{ ...sf, state: "inactive" }] },
+      says: "it is not active",
+    },
+  ])("says why $what is not offered", ({ spec: wanted, status, says }) => {
+    const { pools, problems } = nodePools(state(wanted, { pciAddress, ...status }), []);
+    expect(pools.flatMap(({ devices }) => devices)).toEqual([]);
+    expect(problems.get("intel")).toEqual([expect.stringContaining(says)]);
+  });
+
+  it("finds the name of a device in a pod in the spec, if the plugin has lost its record", () => {
+    const { interfaces, ...more } = spec();
+    const wanted = { ...more, interfaces: interfaces.map((one) => ({ ...one, name: "ens1f0" })) };
+    const { pools } = nodePools(state(wanted, { pciAddress, driver: "ice", owned: true }), []);
+    expect(pools[0]?.devices).toMatchObject([{ id: pciAddress, name: "ens1f0" }]);
+  });
+
+  it("reads many subfunctions that clash once each", () => {
+    const cards = Array.from({ length: 256 }, (_, at) => `0000:${at.toString(16).padStart(2, "0")}:00.0`);
+    const subfunctions = Array.from({ length: 1_024 }, (_, sfNumber) => ({ ...sf, sfNumber, device, name: "same" }));
+    let reads = 0;
+    const counted = subfunctions.map((one) => ({
+      ...one,
+      get name() {
+        reads++;
+        return "same";
+      },
+    }));
+    const interfaces = cards.map((each) => ({ pciAddress: each, poolName: "intel", mode: "subfunction" }) as const);
+    const { pools, problems } = nodePools(
+      {
+        spec: { pools: [{ name: "intel", mode: "subfunction" }], interfaces },
+        status: { interfaces: cards.map((each) => ({ pciAddress: each, name: "pf", subfunctions: counted })) },
+      },
+      [],
+    );
+    expect([pools[0]?.devices.length, problems.get("intel")?.length]).toEqual([1, 256 * 1_024 - 1]);
+    expect(reads).toBeLessThan(4 * 256 * 1_024);
   });
 });

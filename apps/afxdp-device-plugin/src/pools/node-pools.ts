@@ -8,7 +8,7 @@ import {
   type AfxdpNetworkNodeState,
   type AfxdpPoolSpec,
 } from "@switchyard/api";
-import { deviceKey, subfunctionKey } from "@switchyard/policy";
+import { deviceKey, isUserSpaceDriver, subfunctionKey } from "@switchyard/policy";
 import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device.ts";
 
 /** A pool with its devices. It is also what the record keeps. */
@@ -42,6 +42,8 @@ export interface PoolsOfNode {
 }
 
 const defaultIdleSeconds = 30;
+/** Uses by the host that are shown. */
+const maxUses = 4;
 /** For devices whose number of queues is unknown. Sockets cannot use more queues than the device has. */
 const defaultQueues = 64;
 
@@ -64,24 +66,33 @@ export function nodePools(
   const problems = new Map<string, string[]>();
   const taken = new Map<string, string>();
   const report = (pool: string, problem: string): void => {
-    problems.set(pool, [...(problems.get(pool) ?? []), problem]);
+    const ofPool = problems.get(pool) ?? [];
+    ofPool.push(problem);
+    problems.set(pool, ofPool);
   };
+  // The first of two with the same key counts.
+  const reported = new Map((status?.interfaces ?? []).toReversed().map((one) => [deviceKey(one), one] as const));
+  const interfacesOf = Map.groupBy(spec?.interfaces ?? [], ({ poolName }) => poolName);
+  const variables = new Map<string, string>();
 
   const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);
   const pools = (spec?.pools ?? [])
     .filter(({ name }) => isPoolName(name))
     .toSorted(byName)
-    .flatMap((pool, at, all) => {
-      const same = all.slice(0, at).find(({ name }) => name.toUpperCase() === pool.name.toUpperCase());
+    .flatMap((pool) => {
+      const same = variables.get(pool.name.toUpperCase());
       if (same !== undefined) {
-        report(pool.name, `pool ${same.name} has the same name in capital letters, which name the variable in pods`);
+        report(pool.name, `pool ${same} has the same name in capital letters, which name the variable in pods`);
         return [];
       }
-      const found = (spec?.interfaces ?? [])
-        .filter(({ poolName, mode }) => poolName === pool.name && mode === pool.mode)
+      variables.set(pool.name.toUpperCase(), pool.name);
+      const inPool = known.find(({ name }) => name === pool.name)?.devices ?? [];
+      const found = (interfacesOf.get(pool.name) ?? [])
+        .filter(({ mode }) => mode === pool.mode)
         .flatMap((one) => {
-          const inPool = known.find(({ name }) => name === pool.name)?.devices ?? [];
-          return devicesOf(one, { status: status?.interfaces ?? [], pool, knownDevices, known: inPool });
+          const { devices, missing } = devicesOf(one, { reported, pool, knownDevices, known: inPool });
+          for (const problem of missing) report(pool.name, problem);
+          return devices;
         });
       const devices = found.filter(({ id, name, key }) => {
         const problem = problemOf({ id, name }, taken.get(name) ?? taken.get(id));
@@ -114,49 +125,75 @@ function settingsOf(pool: AfxdpPoolSpec): Omit<NodePool, "devices"> {
 }
 
 interface ObservedPool {
-  readonly status: readonly AfxdpInterfaceStatus[];
+  /** By their keys. */
+  readonly reported: ReadonlyMap<string, AfxdpInterfaceStatus>;
   readonly pool: AfxdpPoolSpec;
   readonly knownDevices: ReadonlyMap<string, PoolDevice>;
   /** Devices of the pool before. */
   readonly known: readonly PoolDevice[];
 }
 
+interface FoundDevices {
+  readonly devices: readonly PoolDevice[];
+  /** Why devices that the spec requests are not offered. */
+  readonly missing: readonly string[];
+}
+
 /**
  * Returns the devices of an interface that the node has reported: itself or its subfunctions. Those of an interface that is
  * missing in the report stay: a device that is not on the PCI bus has no status while it is in a pod.
  */
-function devicesOf(
-  wanted: AfxdpInterfaceSpec,
-  { status, pool, knownDevices, known }: ObservedPool,
-): readonly PoolDevice[] {
+function devicesOf(wanted: AfxdpInterfaceSpec, { reported, pool, knownDevices, known }: ObservedPool): FoundDevices {
   const key = deviceKey(wanted);
-  const observed = status.find((one) =>
-    wanted.pciAddress === undefined ? one.pciAddress === undefined && one.name === key : one.pciAddress === key,
-  );
+  const isPrimary = wanted.mode === "primary";
+  const observed = reported.get(key);
   if (observed === undefined) {
-    const isPrimary = wanted.mode === "primary";
-    return known.filter((device) => (isPrimary ? device.key === key : device.key.startsWith(subfunctionKey(key, ""))));
+    const devices = known.filter((one) => (isPrimary ? one.key === key : one.key.startsWith(subfunctionKey(key, ""))));
+    return { devices, missing: devices.length > 0 ? [] : [`device ${key}: the node does not report it`] };
   }
   const node = pool.excludeTopology === true ? undefined : observed.numaNode;
   const topology = node === undefined || node < 0 ? {} : { numaNode: node };
+  const missing: string[] = [];
   const device = (one: {
     readonly key: string;
     readonly id: string | undefined; // undefined: the name
     readonly name?: string;
+    readonly lastName?: string | undefined;
+    readonly driver?: string;
     readonly queues?: number;
   }): readonly PoolDevice[] => {
-    const name = one.name ?? knownDevices.get(one.key)?.name;
-    if (name === undefined) return [];
+    const name = one.name ?? knownDevices.get(one.key)?.name ?? one.lastName;
+    const why = name === undefined || isUserSpaceDriver(one.driver ?? "") ? noInterface(one.driver) : undefined;
+    if (why !== undefined) missing.push(`device ${one.key}: ${why}`);
+    if (name === undefined || why !== undefined) return [];
     return [{ ...topology, id: one.id ?? name, name, key: one.key, queues: one.queues ?? defaultQueues }];
   };
-  if (wanted.mode === "primary") return device({ ...observed, key, id: observed.pciAddress });
-  return (observed.subfunctions ?? [])
-    .filter(({ poolName }) => poolName === pool.name)
-    .flatMap((one) => {
-      const own = subfunctionKey(key, one.sfNumber);
-      const id = one.device === undefined ? knownDevices.get(own)?.id : auxiliaryDevice(one.device);
-      return id === undefined ? [] : device({ ...one, key: own, id });
-    });
+  if (isPrimary) {
+    // Without a record of the plugin, the spec has the name that a device in a pod had on the host.
+    const lastName = observed.owned === true ? wanted.name : undefined;
+    return { devices: device({ ...observed, key, id: observed.pciAddress, lastName }), missing };
+  }
+  const inPool = (observed.subfunctions ?? []).filter(({ poolName }) => poolName === pool.name);
+  const devices = inPool.flatMap((one) => {
+    const own = subfunctionKey(key, one.sfNumber);
+    if (one.usedBy !== undefined && one.usedBy.length > 0) {
+      missing.push(`device ${own}: the host uses it: ${one.usedBy.slice(0, maxUses).join(", ")}`);
+      return [];
+    }
+    const id = one.device === undefined ? knownDevices.get(own)?.id : auxiliaryDevice(one.device);
+    if (id !== undefined) return device({ ...one, key: own, id });
+    missing.push(`device ${own}: ${one.state === "active" ? "no driver is bound to it" : "it is not active"}`);
+    return [];
+  });
+  const { numSfs = 0 } = wanted;
+  if (inPool.length < numSfs) missing.push(`device ${key}: it has ${inPool.length} of ${numSfs} subfunctions`);
+  return { devices, missing };
+}
+
+function noInterface(driver: string | undefined): string {
+  if (driver === undefined) return "it has no network interface: no driver is bound to it";
+  if (isUserSpaceDriver(driver)) return `it has no network interface: it is bound to ${driver}`;
+  return `its driver ${driver} has created no network interface on the host`;
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import { chmod, chown, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
+import { listenSeqpackets, loadSeqpacketSystem, type SeqpacketServer } from "@switchyard/netlink";
 import { makeDirectory, type Logger } from "@switchyard/service";
 import type { PodDevices, ReadOptions } from "@switchyard/kubelet";
 import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
@@ -29,7 +29,10 @@ export interface MapSocketsOptions {
 
 /** Its functions are called one after the other. */
 export interface MapSockets extends Disposable {
-  /** Serves the sockets of these devices and no others. Sockets that do not change keep their connections. */
+  /**
+   * Serves the sockets of these devices and no others. Sockets that do not change keep their connections. One whose file somebody
+   * has removed or replaced is made again.
+   */
   set(sockets: readonly MapSocket[]): Promise<void>;
   /** Replaces the directory and the socket of a device, if it has one, and ends its connections. To be called for each allocation. */
   renew(device: string): Promise<void>;
@@ -45,10 +48,10 @@ const maxConnections = 32;
 
 export function createMapSockets(options: MapSocketsOptions): MapSockets {
   const { directory, log } = options;
-  const open = new Map<string, { readonly settings: string; readonly server: Disposable }>();
+  const open = new Map<string, { readonly settings: string; readonly server: SeqpacketServer }>();
   let present: readonly MapSocket[] = [];
 
-  async function serve({ id, name: device, pool }: MapSocket): Promise<Disposable> {
+  async function serve({ id, name: device, pool }: MapSocket): Promise<SeqpacketServer> {
     const own = socketDirectory({ sockets: directory }, device);
     // Users of the host, who can have the user id of a pool, must not reach the sockets. Containers mount the directory of a device.
     await makeDirectory(dirname(directory));
@@ -100,7 +103,7 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
     present = sockets;
     const wanted = new Map(sockets.map((one) => [one.name, { ...one, settings: JSON.stringify([one.id, one.pool]) }]));
     for (const [device, { settings, server }] of open) {
-      if (wanted.get(device)?.settings === settings) continue;
+      if (wanted.get(device)?.settings === settings && server.isReachable()) continue;
       server[Symbol.dispose]();
       open.delete(device);
       if (!wanted.has(device)) await removeDirectory(device);
