@@ -105,6 +105,19 @@ describe("AF_XDP devices on igbsw", () => {
     await stop(next);
   }, 600_000);
 
+  it("get the interfaces that their driver creates only when it is told, as mlx5_core since Linux 6.5", async () => {
+    await inGuest("echo Y >/sys/module/igbsw/parameters/lab_light_sfs");
+    const daemon = startDaemon();
+    await setPolicy({ numSfs: 2 });
+    await policyIsReady();
+    expect((await subfunctions()).map((one) => one.split(" ")[0])).toEqual(["0", "1"]);
+    const shown = await inGuest("devlink dev param show auxiliary/mlx5_core.sf.2 name enable_eth");
+    expect(shown).toMatch(/driverinit value true/);
+    await inGuest("echo N >/sys/module/igbsw/parameters/lab_light_sfs");
+    await reset();
+    await stop(daemon);
+  }, 600_000);
+
   it("of the administrator stay, and are not counted", async () => {
     await inGuest(`devlink dev eswitch set ${pciDevice} mode switchdev`);
     const added = await inGuest(`devlink -j port add ${pciDevice} flavour pcisf pfnum ${pfNumber} sfnum 77`);

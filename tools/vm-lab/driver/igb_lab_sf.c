@@ -24,6 +24,7 @@ struct igb_lab_sf {
 struct igb_lab_sf_priv {
 	struct devlink_port port;
 	struct net_device *netdev;
+	u8 mac[ETH_ALEN];
 };
 
 static DEFINE_IDA(igb_lab_sf_ida);
@@ -46,7 +47,56 @@ static struct attribute *igb_lab_sf_attrs[] = {
 };
 ATTRIBUTE_GROUPS(igb_lab_sf);
 
-static const struct devlink_ops igb_lab_sf_devlink_ops = {};
+/* As mlx5_core since Linux 6.5: no interface before enable_eth and a reload. */
+static bool lab_light_sfs;
+module_param(lab_light_sfs, bool, 0644);
+
+static const struct devlink_param igb_lab_sf_params[] = {
+	DEVLINK_PARAM_GENERIC(ENABLE_ETH, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT),
+			      NULL, NULL, NULL),
+};
+
+static void igb_lab_sf_add_netdev(struct devlink *devlink)
+{
+	struct igb_lab_sf_priv *priv = devlink_priv(devlink);
+	union devlink_param_value value;
+	int err;
+
+	err = devl_param_driverinit_value_get(
+		devlink, DEVLINK_PARAM_GENERIC_ID_ENABLE_ETH, &value);
+	if (!err && value.vbool && !priv->netdev)
+		priv->netdev = igb_lab_netdev_create(
+			devlink_to_dev(devlink), &priv->port, priv->mac);
+}
+
+static int igb_lab_sf_reload_down(struct devlink *devlink, bool netns_change,
+				  enum devlink_reload_action action,
+				  enum devlink_reload_limit limit,
+				  struct netlink_ext_ack *extack)
+{
+	struct igb_lab_sf_priv *priv = devlink_priv(devlink);
+
+	igb_lab_netdev_destroy(priv->netdev);
+	priv->netdev = NULL;
+	return 0;
+}
+
+static int igb_lab_sf_reload_up(struct devlink *devlink,
+				enum devlink_reload_action action,
+				enum devlink_reload_limit limit,
+				u32 *actions_performed,
+				struct netlink_ext_ack *extack)
+{
+	igb_lab_sf_add_netdev(devlink);
+	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
+	return 0;
+}
+
+static const struct devlink_ops igb_lab_sf_devlink_ops = {
+	.reload_actions = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT),
+	.reload_down = igb_lab_sf_reload_down,
+	.reload_up = igb_lab_sf_reload_up,
+};
 
 static int igb_lab_sf_probe(struct auxiliary_device *adev,
 			    const struct auxiliary_device_id *id)
@@ -54,6 +104,7 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 	struct devlink_port_attrs attrs = {
 		.flavour = DEVLINK_PORT_FLAVOUR_VIRTUAL,
 	};
+	union devlink_param_value has_netdev = { .vbool = !lab_light_sfs };
 	struct igb_lab_sf *sf = to_igb_lab_sf(&adev->dev);
 	struct igb_lab_sf_priv *priv;
 	struct devlink *devlink;
@@ -64,8 +115,18 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 	if (!devlink)
 		return -ENOMEM;
 	priv = devlink_priv(devlink);
+	ether_addr_copy(priv->mac, sf->mac);
 
 	devl_lock(devlink);
+	err = devl_params_register(devlink, igb_lab_sf_params,
+				   ARRAY_SIZE(igb_lab_sf_params));
+	if (err) {
+		devl_unlock(devlink);
+		devlink_free(devlink);
+		return err;
+	}
+	devl_param_driverinit_value_set(
+		devlink, DEVLINK_PARAM_GENERIC_ID_ENABLE_ETH, has_netdev);
 	devlink_port_attrs_set(&priv->port, &attrs);
 	err = devl_port_register(devlink, &priv->port, 0);
 	if (!err) {
@@ -74,7 +135,10 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 		if (err)
 			devl_port_unregister(&priv->port);
 	}
-	if (!err)
+	if (err)
+		devl_params_unregister(devlink, igb_lab_sf_params,
+				       ARRAY_SIZE(igb_lab_sf_params));
+	else
 		devl_register(devlink);
 	devl_unlock(devlink);
 	if (err) {
@@ -82,7 +146,7 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 		return err;
 	}
 
-	priv->netdev = igb_lab_netdev_create(&adev->dev, &priv->port, sf->mac);
+	igb_lab_sf_add_netdev(devlink);
 	auxiliary_set_drvdata(adev, devlink);
 	return 0;
 }
@@ -92,9 +156,11 @@ static void igb_lab_sf_remove(struct auxiliary_device *adev)
 	struct devlink *devlink = auxiliary_get_drvdata(adev);
 	struct igb_lab_sf_priv *priv = devlink_priv(devlink);
 
-	igb_lab_netdev_destroy(priv->netdev);
 	devl_lock(devlink);
 	devl_unregister(devlink);
+	igb_lab_netdev_destroy(priv->netdev);
+	devl_params_unregister(devlink, igb_lab_sf_params,
+			       ARRAY_SIZE(igb_lab_sf_params));
 	devl_port_unregister(&priv->port);
 	devl_unlock(devlink);
 	devlink_free(devlink);
