@@ -40,6 +40,7 @@ export type DraWithheldReason =
   | "not-configured"
   | "no-interface"
   | "no-bridge"
+  | "bridge-down"
   | "unclean";
 
 export interface WithheldFromClaims {
@@ -104,6 +105,7 @@ const leftOut: Readonly<Record<DraWithheldReason, boolean>> = {
   "not-configured": false,
   "no-interface": false,
   "no-bridge": false,
+  "bridge-down": false,
   unclean: false,
 };
 
