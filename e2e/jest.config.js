@@ -21,6 +21,7 @@ const folders = [
   "images",
   "ovn-offload",
   "security",
+  "monitoring",
   "mutation",
 ];
 

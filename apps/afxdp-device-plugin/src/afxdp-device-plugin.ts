@@ -3,9 +3,9 @@
  * The service that gives AF_XDP devices to pods. main.ts is its process.
  */
 import { bpfmanProgram, xskMapDirectory } from "@switchyard/api";
-import { connect, watchRefusals } from "@switchyard/kube";
 import { encodeRedirectObject } from "@switchyard/netlink";
 import { isErrno, levelOfVerbosity, makeDirectory, runService, type ServiceContext } from "@switchyard/service";
+import { connectToCluster } from "@switchyard/service/cluster";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
@@ -36,11 +36,12 @@ export function runAfxdpDevicePlugin(): Promise<number> {
         metrics: createPluginMetrics(service.metrics),
         log: service.log,
       });
-      const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
-      await using transport = connection.transport;
+      await using connection = await connectToCluster({ kubeconfig: flags.kubeconfig, ...service });
+      const { transport, log } = connection;
       await servePoolsOfNode({
         ...flags,
         ...service,
+        log,
         transport,
         server,
         setNotReady(check) {

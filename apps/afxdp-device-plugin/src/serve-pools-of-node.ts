@@ -7,12 +7,12 @@ import { createWriter, startController, watchObjects, type FailedWatch, type Tra
 import { watchLinks } from "@switchyard/netlink";
 import {
   cacheProblems,
-  createOutageLog,
   showCacheAges,
   whenAborted,
   type Logger,
   type Registry,
 } from "@switchyard/service";
+import { createFailureLog } from "@switchyard/service/cluster";
 import { createPoolsReconciler } from "./pools-reconciler.ts";
 import type { PoolServer } from "./serve-pools.ts";
 
@@ -33,7 +33,7 @@ export interface ServePoolsOptions {
 /** Resolves when `signal` has aborted. */
 export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void> {
   const { transport, namespace, nodeName, server, log, signal } = options;
-  const failed = createOutageLog(log);
+  const failed = createFailureLog(log);
   await using states = watchObjects({
     transport,
     namespace,

@@ -3,7 +3,6 @@
  * The service of the config daemon: its flags, and what it connects. main.ts is its process.
  */
 import { createLinuxHost, defaultStateDirectory } from "@switchyard/host";
-import { connect, watchRefusals } from "@switchyard/kube";
 import { connectivityTimeoutText } from "@switchyard/policy";
 import {
   durationMs,
@@ -15,6 +14,7 @@ import {
   yesOrNo,
   type FlagKind,
 } from "@switchyard/service";
+import { connectToCluster } from "@switchyard/service/cluster";
 import { join } from "node:path";
 import { holdersFromFile } from "./kubelet/holders-file.ts";
 import { openKubelet } from "./kubelet/open-kubelet.ts";
@@ -111,17 +111,17 @@ export function runConfigDaemon(): Promise<number> {
         help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
       }),
     },
-    async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
+    async main({ flags, log: processLog, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
       const { hostRoot, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
       const { maxHanging } = sizeThreadPool(maxPfs);
       const ownPod = flags.podName === undefined ? undefined : { namespace, name: flags.podName };
       const { kubeconfig, apiServerFrom } = flags;
       if (apiServerFrom !== undefined && (await readKubeletApiServer(apiServerFrom)) === undefined) {
-        log.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
+        processLog.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
       }
       const findAddress = apiServerFrom === undefined ? undefined : () => readKubeletApiServer(apiServerFrom);
-      const connection = watchRefusals(await connect({ kubeconfig, findAddress }));
-      await using transport = connection.transport;
+      await using connection = await connectToCluster({ kubeconfig, findAddress, log: processLog, metrics });
+      const { transport, log } = connection;
       const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
       await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });
       await using host = createLinuxHost(hostRoot, {

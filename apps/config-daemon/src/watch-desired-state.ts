@@ -25,7 +25,8 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { firmwarePolicyOf } from "@switchyard/policy";
-import { createOutageLog, type Logger } from "@switchyard/service";
+import { type Logger } from "@switchyard/service";
+import { createFailureLog } from "@switchyard/service/cluster";
 
 export interface WatchDesiredStateOptions {
   readonly transport: Transport;
@@ -59,7 +60,7 @@ export function watchDesiredState<State extends KubeObject, CachedState, Config 
   { transport, namespace, nodeName, log }: WatchDesiredStateOptions,
   kinds: DesiredKinds<State, CachedState, Config, Settings>,
 ) {
-  const failed = createOutageLog(log);
+  const failed = createFailureLog(log);
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
     failed({ resource, ageMs, error }, "watch failed; retrying");
   };

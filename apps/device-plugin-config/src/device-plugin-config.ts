@@ -11,9 +11,10 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createLinuxBoot, createLinuxSriovSysfs } from "@switchyard/host/sysfs";
-import { connect, watchObjects, watchRefusals, type Transport } from "@switchyard/kube";
+import { watchObjects, type Transport } from "@switchyard/kube";
 import type { PodName } from "@switchyard/kubelet";
-import { createOutageLog, levelOfVerbosity, runService, type Logger } from "@switchyard/service";
+import { levelOfVerbosity, runService, type Logger } from "@switchyard/service";
+import { connectToCluster, createFailureLog } from "@switchyard/service/cluster";
 import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { createHandOver } from "./hand-over.ts";
@@ -44,10 +45,11 @@ export function runDevicePluginConfig(): Promise<number> {
       "or that of afxdp-plugins-for-kubernetes to announce the devices of its AfxdpNetworkNodeState.",
     flags: devicePluginConfigFlags,
     async main({ flags, setLogLevel, setNotReady, ...others }) {
-      const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
-      await using transport = connection.transport;
+      await using connection = await connectToCluster({ kubeconfig: flags.kubeconfig, ...others });
+      const { transport, log } = connection;
       const service = {
         ...others,
+        log,
         setNotReady(check: () => readonly string[]): void {
           setNotReady(() => [...connection.problems(), ...check()]);
         },
@@ -113,7 +115,7 @@ function ownPodOf({ podName, namespace }: ConfigurePluginOptions): PodName | und
  * is known, or if it may not be read, the flag applies. Disposing of the result ends the watch.
  */
 function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLevelOptions): AsyncDisposable {
-  const failed = createOutageLog(log);
+  const failed = createFailureLog(log);
   const configs = watchObjects({
     transport,
     namespace,

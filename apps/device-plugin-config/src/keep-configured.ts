@@ -20,12 +20,12 @@ import {
 } from "@switchyard/kube";
 import {
   cacheProblems,
-  createOutageLog,
   showCacheAges,
   whenAborted,
   type Logger,
   type Registry,
 } from "@switchyard/service";
+import { createFailureLog } from "@switchyard/service/cluster";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 
 export interface ConfigurePluginOptions extends Readonly<DevicePluginConfigFlags> {
@@ -70,7 +70,7 @@ export async function keepConfigured<State extends NodeState>(
   { type, manager, createReconcile, watchMore }: ConfiguredKind<State>,
 ): Promise<void> {
   const { transport, namespace, nodeName, log } = options;
-  const failed = createOutageLog(log);
+  const failed = createFailureLog(log);
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
     failed({ resource, ageMs, error }, "watch failed; retrying");
   };

@@ -9,7 +9,8 @@
 import { resourceSlices } from "@switchyard/api";
 import { isKubeError, listPages, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 import { readSlice, type DeviceSlice } from "@switchyard/policy";
-import { createOutageLog, type Logger } from "@switchyard/service";
+import { type Logger } from "@switchyard/service";
+import { createFailureLog } from "@switchyard/service/cluster";
 
 /** Names of drivers by the PCI address of a device that they publish. */
 export type PublishedVfs = ReadonlyMap<string, readonly string[]>;
@@ -36,7 +37,7 @@ export function watchPublishedVfs({ transport, nodeName, log }: PublishedVfsOpti
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
-  const failed = createOutageLog(log);
+  const failed = createFailureLog(log);
   const slices = watchObjects({
     transport,
     type: resourceSlices,

@@ -3,8 +3,9 @@
  * The operator's service watches the cluster and runs the controllers while it holds the Lease. main.ts is its process.
  */
 import { operatorConfigName } from "@switchyard/api";
-import { connect, runWhenLeading, watchRefusals, type FailedWatch, type Transport } from "@switchyard/kube";
-import { cacheProblems, createOutageLog, levelOfVerbosity, runService, type Service } from "@switchyard/service";
+import { runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
+import { cacheProblems, levelOfVerbosity, runService, type Service } from "@switchyard/service";
+import { connectToCluster, createFailureLog } from "@switchyard/service/cluster";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./cluster-caches.ts";
@@ -13,7 +14,6 @@ import { watchTakeOver } from "./facts/config-take-over.ts";
 import { createRestoreReports } from "./reports/restore-reports.ts";
 import { crdsRemedy, watchSchemas } from "./schemas/schema-watch.ts";
 import { requireKubernetes } from "./start/require-kubernetes.ts";
-import { measureTransport } from "./metrics/measure-transport.ts";
 import { deferTransport } from "./start/deferred-transport.ts";
 import { operatorFlags, type OperatorFlagValues } from "./start/operator-flags.ts";
 import { createOperatorMetrics, operatorLease } from "./metrics/operator-metrics.ts";
@@ -34,16 +34,18 @@ const operator: Service<OperatorFlagValues> = {
     uninstall: "Deletes the SriovOperatorConfig and waits until the operator has removed what it deployed.",
   },
   flags: operatorFlags,
-  async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
-    if (ignored.length > 0) log.warn({ flags: ignored }, "flags of upstream's logger are ignored; use --log-level");
+  async main({ flags, log: processLog, setLogLevel, metrics: registry, signal, setNotReady }) {
+    if (ignored.length > 0)
+      processLog.warn({ flags: ignored }, "flags of upstream's logger are ignored; use --log-level");
     const settings = readOperatorSettings(flags);
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
-    const watchedTransport = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
-    await using transport = measureTransport(watchedTransport.transport, registry);
+    const { kubeconfig } = flags;
+    await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry });
+    const { transport, log } = connection;
     setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
     await requireKubernetes({ transport, log, signal });
-    const failed = createOutageLog(log);
+    const failed = createFailureLog(log);
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       failed({ resource, ageMs, error }, "watch failed; retrying");
     };
@@ -71,7 +73,7 @@ const operator: Service<OperatorFlagValues> = {
     setNotReady(() => [
       ...takeOver(),
       ...schemas.problems().map((problem) => `${problem}: ${crdsRemedy}`),
-      ...watchedTransport.problems(),
+      ...connection.problems(),
       ...cacheProblems(Object.values(watched), settings.maxCacheAgeMs),
     ]);
 

@@ -5,27 +5,16 @@
  */
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import {
-  connect,
   createEventRecorder,
   createWriter,
   fromCache,
   runWhenLeading,
   startController,
-  watchRefusals,
   type Transport,
 } from "@switchyard/kube";
 import { defaultOffloadNetwork } from "@switchyard/render";
-import {
-  cacheProblems,
-  createOutageLog,
-  flag,
-  Gauge,
-  runService,
-  showCacheAges,
-  text,
-  whenAborted,
-  yesOrNo,
-} from "@switchyard/service";
+import { cacheProblems, flag, Gauge, runService, showCacheAges, text, whenAborted, yesOrNo } from "@switchyard/service";
+import { connectToCluster, createFailureLog } from "@switchyard/service/cluster";
 import { releaseMemoryAfter } from "@switchyard/service/memory";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -85,12 +74,13 @@ export function runOvnOffload(): Promise<number> {
     summary:
       "Runs OVN of the selected hosts on their SmartNICs: labels, policies, MachineConfigs, ConfigMaps and DNS placement.",
     flags: ovnOffloadFlags,
-    async main({ flags, log, metrics, signal, setNotReady }) {
+    async main({ flags, log: processLog, metrics, signal, setNotReady }) {
       const { namespace, ovnNamespace, resourcePrefix } = flags;
       const network = { namespace: flags.networkNamespace, name: flags.networkName };
-      const watchedConnection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
-      await using connection = watchedConnection.transport;
-      const failed = createOutageLog(log);
+      const { kubeconfig } = flags;
+      await using cluster = await connectToCluster({ kubeconfig, log: processLog, metrics });
+      const { transport: connection, log } = cluster;
+      const failed = createFailureLog(log);
       await using caches = watchOffload({
         transport: connection,
         namespace,
@@ -102,7 +92,7 @@ export function runOvnOffload(): Promise<number> {
       });
       const { [Symbol.asyncDispose]: _, ...named } = caches;
       const watched = Object.values(named);
-      setNotReady(() => [...watchedConnection.problems(), ...cacheProblems(watched, maxCacheAgeMs)]);
+      setNotReady(() => [...cluster.problems(), ...cacheProblems(watched, maxCacheAgeMs)]);
       showCacheAges(metrics, () => watched);
       const leading = new Gauge({
         name: "switchyard_leading",

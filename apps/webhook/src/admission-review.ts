@@ -2,10 +2,9 @@
 /**
  * readReview and answerReview convert an AdmissionReview of admission.k8s.io/v1 from the API server and the answer to it.
  */
-import { describeRefusal, isReviewedKind, type PatchOperation, type Problem } from "@switchyard/admission";
+import { describeRefusal, type PatchOperation, type Problem } from "@switchyard/admission";
 import { err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
-import { Counter, Histogram, type Registry } from "@switchyard/service";
 
 /** The used fields of AdmissionReview.request. */
 export interface ReviewRequest {
@@ -94,32 +93,4 @@ function refusal({ group, kind, name }: ReviewRequest, problems: readonly Proble
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-/** WebhookMetrics counts admission reviews and measures their duration. */
-interface WebhookMetrics {
-  answered(request: ReviewRequest, answer: ReviewAnswer, tookMs: number): void;
-}
-
-export function createWebhookMetrics(registry: Registry): WebhookMetrics {
-  const registers = [registry];
-  const reviews = new Counter({
-    name: "switchyard_admission_reviews_total",
-    help: "Answered admission reviews.",
-    labelNames: ["kind", "operation", "allowed"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "switchyard_admission_review_seconds",
-    help: "Time to answer an admission review, without network and TLS.",
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3],
-    registers,
-  });
-  return {
-    answered({ kind, operation }, { allowed }, tookMs) {
-      // Clients choose the kind: an arbitrary name must not become a label value.
-      reviews.inc({ kind: isReviewedKind(kind) ? kind : "other", operation, allowed: String(allowed) });
-      seconds.observe(tookMs / 1000);
-    },
-  };
 }

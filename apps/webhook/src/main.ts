@@ -2,9 +2,8 @@
 /** The process of the admission webhook. It watches the cluster and answers the API server's admission reviews. */
 import { afxdpApiGroup, apiGroup, operatorConfigName } from "@switchyard/api";
 import type { KeyPair } from "@switchyard/certificates";
-import { connect, isKubeError, watchRefusals, type FailedWatch } from "@switchyard/kube";
+import { isKubeError, type FailedWatch } from "@switchyard/kube";
 import {
-  createOutageLog,
   cacheProblems,
   disableOptimizer,
   levelOfVerbosity,
@@ -14,7 +13,8 @@ import {
   whenAborted,
   type Logger,
 } from "@switchyard/service";
-import { createWebhookMetrics, type ReviewRequest } from "./admission-review.ts";
+import { connectToCluster, createFailureLog } from "@switchyard/service/cluster";
+import type { ReviewRequest } from "./admission-review.ts";
 import { watchCluster } from "./cluster-caches.ts";
 import { followKeyPair } from "./server/key-pair.ts";
 import { createLiveView } from "./live-view.ts";
@@ -24,6 +24,7 @@ import { followReviewPaths } from "./server/review-paths.ts";
 import { startReviewServer, type ReviewServer } from "./server/review-server.ts";
 import { toTlsOptions } from "./server/tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
+import { createWebhookMetrics } from "./webhook-metrics.ts";
 
 /** Interval at which the certificate files are read. */
 const keyPairIntervalMs = 2000;
@@ -36,14 +37,15 @@ process.exitCode = await runService({
   name: "webhook",
   summary: "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
   flags: webhookFlags,
-  async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
+  async main({ flags, log: processLog, setLogLevel, metrics: registry, signal, setNotReady }) {
     const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers } = flags;
     if (ciphers !== undefined && ciphers.dropped.length > 0) {
-      log.warn({ dropped: ciphers.dropped }, "insecure cipher suites ignored");
+      processLog.warn({ dropped: ciphers.dropped }, "insecure cipher suites ignored");
     }
-    const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
-    await using transport = connection.transport;
-    const failed = createOutageLog(log);
+    const { kubeconfig } = flags;
+    await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry });
+    const { transport, log } = connection;
+    const failed = createFailureLog(log);
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       failed({ resource, ageMs, error }, "watch failed; retrying");
     };
@@ -95,6 +97,7 @@ process.exitCode = await runService({
     setNotReady(() => [...staleOrNotSynced(), ...(running.server === undefined ? ["no server certificate yet"] : [])]);
     function onChange(pair: KeyPair): void {
       running.pair = pair;
+      metrics.certificate(pair.cert);
       running.server?.setKeyPair(pair);
       if (running.server !== undefined) log.info("server certificate replaced");
     }

@@ -3,17 +3,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { certificateFlags, issueWebhookCertificate, writeWebhookCertificate } from "@switchyard/test-cluster";
 import { igb } from "@switchyard/host/testing";
-import { isRecord } from "@switchyard/kube";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createWorker, type FakeWorker } from "../../src/nodes/fake-worker.ts";
+import { dashboardExpressions } from "./dashboard.ts";
 import { checkPromql } from "./promql.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 
 const chart = join(findWorkspaceRoot(), "charts/switchyard");
 const alerts = join(chart, "alerts/switchyard.yaml");
-const dashboard = join(chart, "dashboards/switchyard.json");
 const buildMs = 10 * 60_000;
 
 let testCluster: UpstreamCluster;
@@ -46,20 +44,11 @@ async function seriesAt(port: number): Promise<readonly string[]> {
   );
 }
 
-/** All expressions of a dashboard, with values for Grafana's variables. */
-function expressionsIn(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(expressionsIn);
-  if (!isRecord(value)) return [];
-  const own = typeof value["expr"] === "string" ? [value["expr"].replaceAll("$__rate_interval", "5m")] : [];
-  return [...own, ...Object.values(value).flatMap(expressionsIn)];
-}
-
 describe("alerts and dashboard", () => {
   it(
     "are valid for Prometheus' parsers and use only metrics that the processes have",
     async () => {
-      const panels: unknown = JSON.parse(await readFile(dashboard, "utf8"));
-      const expressions = expressionsIn(panels);
+      const expressions = await dashboardExpressions();
       const { problems, metrics } = await checkPromql({ ruleFiles: [alerts], expressions });
       expect(problems).toEqual([]);
       expect(expressions.length).toBeGreaterThan(20);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * checkPromql checks rule files and expressions with Prometheus' own parsers, and firingAlerts evaluates alerting rules with its
- * engine, both in Go programs.
+ * checkPromql checks rule files and expressions with Prometheus' own parsers. firingAlerts evaluates alerting rules with its
+ * engine, and countValues queries. They run Go programs.
  */
 import { isRecord } from "@switchyard/kube";
 import { join } from "node:path";
@@ -58,6 +58,18 @@ export async function firingAlerts(ruleFile: string, scenario: Scenario): Promis
   const result: unknown = stdout === "" ? undefined : JSON.parse(stdout);
   if (!Array.isArray(result) || !result.every(isFiredAlert)) {
     throw new Error(`the alerts program printed no result: ${stderr}`);
+  }
+  return result;
+}
+
+/** Returns for each query how many values it has at all intervals together. Rejects if one cannot be evaluated. */
+export async function countValues(queries: readonly string[], scenario: Scenario): Promise<readonly number[]> {
+  const programs = await buildPrograms();
+  const input = JSON.stringify({ ...scenario, queries });
+  const { stdout, stderr } = await runProgram(join(programs, "queries"), [], { input });
+  const result: unknown = stdout === "" ? undefined : JSON.parse(stdout);
+  if (!Array.isArray(result) || !result.every((count) => typeof count === "number")) {
+    throw new Error(`the queries program printed no result: ${stderr}`);
   }
   return result;
 }

@@ -34,7 +34,6 @@ export {
   type RootLogger,
   levelOfVerbosity,
 } from "./logger.ts";
-export { createOutageLog, type OutageLog } from "./outage-log.ts";
 export type { LogStream } from "./readable-stream.ts";
 export { disableOptimizer } from "./memory.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";

@@ -48,9 +48,10 @@ export function createMetrics(about: { readonly name: string; readonly version: 
   });
   new Gauge({
     name: "switchyard_build_info",
-    help: "Always 1. The labels name the service and its version.",
-    labelNames: ["service", "version"],
+    help: "Always 1. The labels name the program and its version.",
+    // Not `service`: a ServiceMonitor gives each series a label with that name.
+    labelNames: ["component", "version"],
     registers,
-  }).set({ service: about.name, version: about.version }, 1);
+  }).set({ component: about.name, version: about.version }, 1);
   return metrics;
 }

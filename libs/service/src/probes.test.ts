@@ -39,7 +39,7 @@ describe("startProbes", () => {
     await using probes = await startProbes(some);
     const [status, body] = await get(probes.metricsPort, "/metrics");
     expect(status).toBe(200);
-    expect(body).toContain('switchyard_build_info{service="test",version="1.2.3"} 1\n');
+    expect(body).toContain('switchyard_build_info{component="test",version="1.2.3"} 1\n');
     expect(body).toMatch(/^process_cpu_seconds_total [0-9.]+$/m);
     expect(body).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
     expect(body).toMatch(/^nodejs_eventloop_busy_seconds_total [0-9.e-]+$/m);

@@ -22,6 +22,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   quirks: { programs: [] },
   mutation: { programs: [] },
   security: { programs: [] },
+  monitoring: { programs: [] },
   "eve-bridge": { programs: ["ip", "nsenter", "unshare", "dnsmasq", "strace", "busybox"] },
   afxdp: {
     programs: [

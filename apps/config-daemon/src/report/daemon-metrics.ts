@@ -63,12 +63,18 @@ export function createDaemonMetrics(
   const seconds = new Histogram({
     name: "switchyard_apply_seconds",
     help: "Duration of the steps of a plan, whether they succeeded or failed.",
-    buckets: [0.1, 0.5, 2, 10, 60],
+    // Firmware and switchdev steps take minutes.
+    buckets: [0.1, 0.5, 2, 10, 60, 180, 600, 1_800],
     registers,
   });
   const lastApply = new Gauge({
     name: "switchyard_last_apply_timestamp_seconds",
     help: "Unix time at which all steps of a plan last succeeded; 0 if never since the process started.",
+    registers,
+  });
+  const lastPass = new Gauge({
+    name: "switchyard_last_pass_timestamp_seconds",
+    help: "Unix time at which the daemon last found the node as its spec requires; 0 if never since the process started.",
     registers,
   });
   const syncStatus = new Gauge({
@@ -115,6 +121,7 @@ export function createDaemonMetrics(
       if (isDone) lastApply.set(now().getTime() / 1000);
     },
     reported(phase) {
+      if (phase.kind === "settled" && phase.problems.length === 0) lastPass.set(now().getTime() / 1000);
       const current = syncStatusOf(phase);
       for (const each of syncStatuses) syncStatus.set({ sync_status: each }, each === current ? 1 : 0);
       waiting.set(phase.kind === "waiting-for-drain" ? 1 : 0);

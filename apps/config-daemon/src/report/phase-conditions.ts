@@ -28,15 +28,16 @@ function conditionsOfHanging(phase: Phase): readonly NewCondition[] {
 /** Clears Degraded if the progress of the pass disproves its reason. The end of the pass decides about other reasons. */
 function clearedBy(phase: Phase, before: readonly Condition[]): readonly NewCondition[] {
   const reason = before.find(({ type }) => type === degraded)?.reason ?? "";
-  const isCleared = syncStatusOf(phase) === "InProgress" && clearedByProgress.has(reason);
+  const isStarted = phase.kind === "configuring";
+  const isCleared =
+    syncStatusOf(phase) === "InProgress" && (clearedByProgress.has(reason) || (!isStarted && reason === passFailed));
   return isCleared ? [condition(degraded, false, reasons.configuring, "")] : [];
 }
 
-const clearedByProgress: ReadonlySet<string> = new Set([
-  reasons.passFailed,
-  reasons.discoveryFailed,
-  reasons.stepHangs,
-]);
+const clearedByProgress: ReadonlySet<string> = new Set([reasons.discoveryFailed, reasons.stepHangs]);
+
+/** A pass that fails again and again also starts its steps each time. A pass that waits for a drain has ended as it should. */
+const { passFailed } = reasons;
 
 function reasonOf(problems: readonly PlanProblem[]): string {
   if (problems.length === 0) return reasons.configured;

@@ -7,8 +7,8 @@
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
-import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
+import { connectToCluster } from "@switchyard/service/cluster";
 import { setHeapGrowthStep, keepCompiledCode, restartWithMemoryFlags } from "@switchyard/service/memory";
 import { openKubelet } from "../kubelet/open-kubelet.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-command.ts";
@@ -45,9 +45,10 @@ const exitCode = await runService({
       help: "An external drainer, and not the operator, drains this node.",
     }),
   },
-  async main({ flags, log, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
+  async main({ flags, log: processLog, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
     const { nodeName, namespace, kernelSocket, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
-    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    await using cluster = await connectToCluster({ kubeconfig: flags.kubeconfig, log: processLog, metrics });
+    const { transport, log } = cluster;
     const host = connectFakeHost(kernelSocket);
     const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer, maxCacheAgeMs };
     const onVerbosity = (verbosity: number | undefined): void => {

@@ -10,6 +10,7 @@ import {
 import { equalJson, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
 import { couldMatchDevice, deviceKey, idleEntries, poolVerdict, subfunctionKey } from "@switchyard/policy";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
+import { failureOf } from "../facts/cached-node-state.ts";
 import { isUpToDate } from "../results/node-results.ts";
 import { createPolicyStatus } from "../status/policy-status.ts";
 import { firstProblems, type NodeOutcome } from "../status/policy-summary.ts";
@@ -79,6 +80,8 @@ function outcomeOn(
   if (!equalJson(state?.spec ?? {}, spec)) return configuring; // the cache does not show the last write yet
   if ((status.observedGeneration ?? 0) < (state?.metadata.generation ?? 0)) return configuring;
   if (status.syncStatus === "Failed") return { kind: "failed", message: status.lastSyncError ?? "" };
+  const failure = status.syncStatus === "InProgress" ? failureOf(status) : undefined;
+  if (failure !== undefined) return { kind: "failed", message: failure };
   const programs = programsOf(poolName, state);
   const failed = programs.find(({ error }) => error !== undefined);
   if (failed?.error)

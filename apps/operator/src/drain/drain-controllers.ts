@@ -28,7 +28,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
-import { createOutageLog } from "@switchyard/service";
+import { createFailureLog } from "@switchyard/service/cluster";
 import { fieldManagers } from "../field-managers.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
@@ -89,7 +89,7 @@ const debounce = { debounceMs: 20, maxDebounceMs: 100 };
 
 export function startDrainControllers(context: OperatorContext): void {
   const { transport, log, settings, signal, events } = context;
-  const failed = createOutageLog(log);
+  const failed = createFailureLog(log);
   const pods = followNodePods({
     transport,
     resourcePrefix: settings.resourcePrefix,

@@ -8,6 +8,7 @@ import {
   afxdpNetworkNodeStates,
   afxdpOperatorConfigs,
   annotations,
+  conditionTypes,
   defined,
   type AfxdpBpfmanStatus,
   type AfxdpInterfaceStatus,
@@ -17,6 +18,7 @@ import {
   type AfxdpPoolStatus,
   type AfxdpSubfunctionStatus,
   type AfxdpXdpStatus,
+  type Condition,
   type ObjectMeta,
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
@@ -95,6 +97,7 @@ export function watchAfxdp(options: WatchAfxdpOptions) {
 function toFacts(state: AfxdpNetworkNodeState): CachedAfxdpState {
   const { apiVersion, kind, metadata, spec = {}, status = {} } = state;
   const { interfaces, pools, programs, bpfman, syncStatus, lastSyncError = "", observedGeneration } = status;
+  const degraded = status.conditions?.filter(({ type }) => type === conditionTypes.degraded).map(cutCondition);
   const until = metadata.annotations?.[annotations.keepStateUntil];
   const kept = until === undefined ? {} : { annotations: { [annotations.keepStateUntil]: until } };
   const drain = toCachedDrain(state);
@@ -106,7 +109,7 @@ function toFacts(state: AfxdpNetworkNodeState): CachedAfxdpState {
     drain,
     ...defined({ slot: toCachedSlot(state, drain), specWrittenAt: specWrittenAt(state) }),
     status: {
-      ...defined({ syncStatus, observedGeneration }),
+      ...defined({ syncStatus, observedGeneration, conditions: degraded }),
       ...defined({
         interfaces: interfaces?.slice(0, maxPfs).map(toDevice),
         pools: pools?.slice(0, maxPfs).map(toPool),
@@ -116,6 +119,10 @@ function toFacts(state: AfxdpNetworkNodeState): CachedAfxdpState {
       lastSyncError: cutText(lastSyncError, maxMessageBytes),
     },
   };
+}
+
+function cutCondition(condition: Condition): Condition {
+  return { ...condition, message: cutText(condition.message, maxMessageBytes) };
 }
 
 function toDevice(nic: AfxdpInterfaceStatus): AfxdpInterfaceStatus {

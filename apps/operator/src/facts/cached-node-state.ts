@@ -6,7 +6,9 @@
  */
 import {
   annotations,
+  conditionTypes,
   defined,
+  nodeStateReasons,
   type InterfaceStatus,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
@@ -16,6 +18,7 @@ import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@swit
 import { changedVfs, ownedInStatus, plan, type PlanProblem, type Step } from "@switchyard/plan";
 import {
   allocationOf,
+  countVfsIn,
   includesVf,
   parseVfRange,
   statusPfs,
@@ -52,8 +55,12 @@ export interface CachedNodeState {
   readonly configuredVfs: ConfiguredVfs;
   /** Who offers VFs of the node now. */
   readonly offers: CachedOffers;
+  /** Number of VFs by resource name, for a metric. */
+  readonly resourceVfs: Readonly<Record<string, ResourceVfs>>;
   readonly syncStatus: string;
   readonly lastSyncError: string;
+  /** Why the last attempt failed to apply the present spec; absent if it did not. A retry that runs does not change it. */
+  readonly failure?: string;
   readonly drain: CachedDrain;
   /** Absent while the node holds no drain slot. */
   readonly slot?: CachedSlot;
@@ -77,6 +84,9 @@ export interface UnfinishedWork {
   /** Why it can never be done, with the field: "numVfs: …". Absent if it is only not done yet. */
   readonly problem?: string;
 }
+
+/** Held and free VFs are configured. Both are 0 if it is not known which pods have VFs. */
+export type ResourceVfs = Readonly<Record<"wanted" | "configured" | "held" | "free", number>>;
 
 /** Number of VFs by policy name. Policies without such VFs are left out. */
 type ConfiguredVfs = Readonly<Record<string, number>>;
@@ -105,12 +115,12 @@ export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState
         problem: withoutPath(problem),
       })),
     ],
-    configuredVfs: countConfiguredVfs(spec, status, steps),
+    ...countVfs(spec, status, steps),
     offers: offersOf(status),
     syncStatus: status.syncStatus ?? "",
     lastSyncError: cutText(status.lastSyncError ?? "", maxMessageBytes),
     drain,
-    ...defined({ slot, deviceDrain: toCachedDeviceDrain(state, status) }),
+    ...defined({ failure: failureOf(status), slot, deviceDrain: toCachedDeviceDrain(state, status) }),
   };
 }
 
@@ -123,6 +133,25 @@ function offersOf(status: SriovNetworkNodeStateStatus): CachedOffers {
       vfs.length > 0 && (status.holders?.known !== true || vfs.some((vf) => vf.holder?.via === "device-plugin")),
   };
 }
+
+/**
+ * Returns the message of the condition Degraded of a node state of either kind, if an attempt to apply the observed spec has
+ * failed. Between two attempts the node is InProgress, and this condition stays until one succeeds.
+ */
+export function failureOf(
+  status: Pick<SriovNetworkNodeStateStatus, "conditions" | "observedGeneration">,
+): string | undefined {
+  const degraded = status.conditions?.find(({ type }) => type === conditionTypes.degraded);
+  if (degraded?.status !== "True" || degraded.observedGeneration !== status.observedGeneration) return undefined;
+  return attemptFailed.has(degraded.reason) ? cutText(degraded.message, maxMessageBytes) : undefined;
+}
+
+const attemptFailed: ReadonlySet<string> = new Set([
+  nodeStateReasons.stepFailed,
+  nodeStateReasons.stepHangs,
+  nodeStateReasons.discoveryFailed,
+  nodeStateReasons.passFailed,
+]);
 
 /** When the operator last changed the spec of a node state of either kind, in RFC 3339. Undefined if it has not written it. */
 export function specWrittenAt(state: KubeObject): string | undefined {
@@ -161,30 +190,39 @@ function selectableNic(nic: InterfaceStatus): InterfaceStatus {
 }
 
 /**
- * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric. Pure. VFs that
- * are about to be created again or bound to another driver do not count.
+ * countVfs counts the VFs of each policy and resource on one node, for metrics. Pure. A configured VF exists and has the right
+ * driver. VFs that are about to be created again or bound to another driver do not count.
  */
-function countConfiguredVfs(
+function countVfs(
   spec: SriovNetworkNodeStateSpec,
   status: SriovNetworkNodeStateStatus,
   steps: readonly Step[],
-): ConfiguredVfs {
+): Pick<CachedNodeState, "configuredVfs" | "resourceVfs"> {
   const changed = steps.flatMap((step) => changedVfs(step) ?? []);
   const recreated = new Set(changed.flatMap(({ pciAddress, vfId }) => (vfId === "all" ? [pciAddress] : [])));
   const unbound = new Set(changed.map(({ pciAddress, vfId }) => `${pciAddress} ${vfId}`));
   const found = new Map((status.interfaces ?? []).map((pf) => [pf.pciAddress, pf]));
-  const counts = new Map<string, number>();
+  const areHoldersKnown = status.holders?.known === true;
+  const byPolicy = new Map<string, number>();
+  const byResource = new Map<string, ResourceVfs>();
   for (const { pciAddress, vfGroups = [] } of spec.interfaces ?? []) {
-    const pf = found.get(pciAddress);
-    if (pf === undefined || recreated.has(pciAddress)) continue;
-    for (const { policyName = "", vfRange = "", reservedFor } of vfGroups) {
+    const pf = recreated.has(pciAddress) ? undefined : found.get(pciAddress);
+    for (const { policyName = "", resourceName = "", vfRange = "", reservedFor } of vfGroups) {
       if (reservedFor !== undefined) continue; // of no policy
       const range = parseVfRange(vfRange);
       if (!range.ok) continue;
       const isConfigured = (vfId: number) => includesVf(range.value, vfId) && !unbound.has(`${pciAddress} ${vfId}`);
-      const count = (pf.Vfs ?? []).filter(({ vfID }) => isConfigured(vfID)).length;
-      if (count > 0) counts.set(policyName, (counts.get(policyName) ?? 0) + count);
+      const vfs = (pf?.Vfs ?? []).filter(({ vfID }) => isConfigured(vfID));
+      if (vfs.length > 0) byPolicy.set(policyName, (byPolicy.get(policyName) ?? 0) + vfs.length);
+      const held = areHoldersKnown ? vfs.filter(({ holder }) => holder !== undefined).length : 0;
+      const before = byResource.get(resourceName) ?? { wanted: 0, configured: 0, held: 0, free: 0 };
+      byResource.set(resourceName, {
+        wanted: before.wanted + countVfsIn(range.value),
+        configured: before.configured + vfs.length,
+        held: before.held + held,
+        free: before.free + (areHoldersKnown ? vfs.length - held : 0),
+      });
     }
   }
-  return Object.fromEntries(counts);
+  return { configuredVfs: Object.fromEntries(byPolicy), resourceVfs: Object.fromEntries(byResource) };
 }

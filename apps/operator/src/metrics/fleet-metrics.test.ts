@@ -40,6 +40,29 @@ describe("registerFleetMetrics", () => {
     expect(await samplesOf(registry, "switchyard_policy_vfs")).toEqual(['switchyard_policy_vfs{policy="fast"} 2']);
   });
 
+  it("counts VFs by resource, and those of pods where the kubelet answers", async () => {
+    const cluster = createCluster();
+    const registry = new Registry();
+    registerFleetMetrics(registry, cluster);
+    const vfGroups = [{ policyName: "fast", resourceName: "fast_nics", vfRange: "0-2" }];
+    const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 3, vfGroups }] };
+    const holder = { namespace: "default", name: "pod", via: "device-plugin" as const, resource: "a/b", since: "" };
+    const Vfs = [
+      { vfID: 0, pciAddress: "0000:3b:02.0", driver: "iavf", holder },
+      { vfID: 1, pciAddress: "0000:3b:02.1", driver: "iavf" },
+    ];
+    const interfaces = [nic({ numVfs: 3, Vfs })];
+    cluster.setState("worker-1", { spec, status: { interfaces, holders: { known: true } } });
+    cluster.setState("worker-2", { spec, status: { interfaces, holders: { known: false } } });
+
+    expect(await samplesOf(registry, "switchyard_resource_vfs")).toEqual([
+      'switchyard_resource_vfs{resource="fast_nics",state="wanted"} 6',
+      'switchyard_resource_vfs{resource="fast_nics",state="configured"} 4',
+      'switchyard_resource_vfs{resource="fast_nics",state="held"} 1',
+      'switchyard_resource_vfs{resource="fast_nics",state="free"} 1',
+    ]);
+  });
+
   it("reports the age of the oldest slots, also of stalled daemons", async () => {
     const cluster = createCluster();
     const registry = new Registry();
@@ -59,7 +82,7 @@ describe("registerFleetMetrics", () => {
     expect(await ages()).toEqual(['{state="draining"} 60', '{state="complete"} 600', '{state="stalled"} 600']);
   });
 
-  it("reports counts and conditions of policies and pools", async () => {
+  it("reports counts of policies and pools", async () => {
     const cluster = createCluster();
     const registry = new Registry();
     registerFleetMetrics(registry, cluster);
@@ -67,13 +90,8 @@ describe("registerFleetMetrics", () => {
     cluster.addPolicy("fast");
     const policy = cluster.policies.get("fast");
     if (policy === undefined) throw new Error("no policy");
-    const rest = { reason: "Configured", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
-    const conditions = [
-      { type: "Ready", status: "True", ...rest },
-      { type: "Degraded", status: "False", ...rest },
-    ] as const;
     const metadata = { ...policy.metadata, resourceVersion: "99" };
-    const reported = { ...policy, metadata, status: { matchedNodeCount: 3, readyNodeCount: 2, conditions } };
+    const reported = { ...policy, metadata, status: { matchedNodeCount: 3, readyNodeCount: 2 } };
     cluster.policies.upsert(reported);
 
     expect(await samplesOf(registry, "switchyard_matched_nodes")).toEqual([
@@ -83,9 +101,5 @@ describe("registerFleetMetrics", () => {
     expect(await samplesOf(registry, "switchyard_ready_nodes")).toContain(
       'switchyard_ready_nodes{kind="SriovNetworkNodePolicy",name="fast"} 2',
     );
-    expect(await samplesOf(registry, "switchyard_conditions")).toEqual([
-      'switchyard_conditions{kind="SriovNetworkNodePolicy",name="fast",type="Ready"} 1',
-      'switchyard_conditions{kind="SriovNetworkNodePolicy",name="fast",type="Degraded"} 0',
-    ]);
   });
 });

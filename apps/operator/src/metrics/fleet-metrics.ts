@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * registerFleetMetrics registers metrics about the fleet: nodes, VFs by policy, conditions. They are computed from the
+ * registerFleetMetrics registers metrics about the fleet: nodes, and VFs by policy and resource. They are computed from the
  * caches at each scrape, so every replica reports the same values; aggregate them with max().
  */
-import {
-  drainAnswers,
-  type Condition,
-  type SriovNetworkNodePolicy,
-  type SriovNetworkPoolConfig,
-} from "@switchyard/api";
+import { drainAnswers, type SriovNetworkNodePolicy, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { Gauge, type Registry } from "@switchyard/service";
 import { createDrainCarriers, type CarrierCaches, type DrainCarrier } from "../drain/drain-carriers.ts";
@@ -51,7 +46,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   new Gauge({
     ...counting,
     name: "switchyard_matched_nodes",
-    help: "Number of nodes that a policy or pool selects.",
+    help: "Number of nodes that a policy or pool selects. Nodes without a NIC that the policy matches do not count.",
     collect() {
       this.reset();
       for (const { kind, metadata, status } of counted()) {
@@ -71,15 +66,17 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
     },
   });
   new Gauge({
-    name: "switchyard_conditions",
-    help: "Conditions of policies and pools: 1 if the condition is True, else 0.",
-    labelNames: ["kind", "name", "type"],
+    name: "switchyard_resource_vfs",
+    help:
+      "VFs of all nodes by resource and state: wanted by the specs, configured, held by a pod, or free. VFs of a node whose " +
+      "kubelet does not answer are neither held nor free.",
+    labelNames: ["resource", "state"],
     registers,
     collect() {
       this.reset();
-      for (const { kind, metadata, status } of counted()) {
-        for (const { type, status: value } of conditionsOf(status)) {
-          this.set({ kind, name: metadata.name, type }, value === "True" ? 1 : 0);
+      for (const { resourceVfs } of states.list()) {
+        for (const [resource, counts] of Object.entries(resourceVfs)) {
+          for (const state of vfStates) this.inc({ resource, state }, counts[state]);
         }
       }
     },
@@ -123,6 +120,4 @@ function slotAges(states: readonly DrainCarrier[], nowMs: number): ReadonlyMap<s
   return ages;
 }
 
-function conditionsOf(status: { readonly conditions?: readonly Condition[] } | undefined): readonly Condition[] {
-  return status?.conditions ?? [];
-}
+const vfStates = ["wanted", "configured", "held", "free"] as const;

@@ -9,6 +9,9 @@ import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Regis
 import { createDrainCarriers } from "../drain/drain-carriers.ts";
 import { answerOf, holding, type CachedDrain } from "../facts/cached-drain.ts";
 import type { SchemaWatch } from "../schemas/schema-watch.ts";
+import { registerComponentMetrics, type ComponentMetricsCaches } from "./component-metrics.ts";
+import { registerConditionMetrics, type ConditionCaches } from "./condition-metrics.ts";
+import { watchDurations, type DurationCaches } from "./duration-metrics.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
 type DrainState = "waiting" | "draining" | "complete" | "degraded" | "stalled";
@@ -29,14 +32,20 @@ export interface OperatorMetrics {
   setLeading(isLeading: boolean): void;
 }
 
+type OperatorMetricsCaches = FleetCaches & ConditionCaches & ComponentMetricsCaches & DurationCaches;
+
 /** `watched` are the caches of all replicas. */
 export function createOperatorMetrics(
   registry: Registry,
-  caches: FleetCaches,
+  caches: OperatorMetricsCaches,
   watched: readonly AgeingCaches[],
 ): OperatorMetrics {
   const registers = [registry];
   registerFleetMetrics(registry, caches);
+  registerConditionMetrics(registry, caches);
+  registerComponentMetrics(registry, caches);
+  let isLeader = false;
+  watchDurations(registry, caches, { isLeading: () => isLeader });
   const carriers = createDrainCarriers(caches);
   const ofLeader = new Set<AgeingCaches>();
   showCacheAges(registry, () => [...watched, ...ofLeader]);
@@ -49,6 +58,7 @@ export function createOperatorMetrics(
     labelNames: ["controller"],
     registers,
     collect() {
+      this.reset(); // a replica that has lost the Lease has no queues
       for (const { name, depth } of controllers) this.set({ controller: name }, depth);
     },
   });
@@ -93,6 +103,7 @@ export function createOperatorMetrics(
       ofLeader.add(some);
     },
     setLeading(isLeading) {
+      isLeader = isLeading;
       leading.set({ lease: operatorLease }, isLeading ? 1 : 0);
       if (isLeading) return;
       controllers.clear();

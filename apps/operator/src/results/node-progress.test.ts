@@ -9,6 +9,19 @@ const spec: SriovNetworkNodeStateSpec = { interfaces: [{ pciAddress: "0000:3b:00
 const done = { interfaces: [nic({ mtu: 9000 })], syncStatus: "Succeeded" } as const;
 const refused = { interfaces: [nic()], syncStatus: "Failed", lastSyncError: "set mtu: EINVAL" } as const;
 
+/** The condition that an attempt left that failed to apply the spec of this generation. */
+const degradedAt = (observedGeneration: number) => [
+  {
+    type: "Degraded",
+    status: "True" as const,
+    reason: "StepFailed",
+    message: "set mtu: EINVAL",
+    observedGeneration,
+    lastTransitionTime: "2026-08-06T20:24:48Z",
+  },
+];
+const retried = { interfaces: [nic()], syncStatus: "InProgress", conditions: degradedAt(3) } as const;
+
 /** A state of generation 3. */
 function stateOf(status: SriovNetworkNodeStateStatus) {
   const metadata = { name: "worker-1", generation: 3 };
@@ -45,6 +58,18 @@ describe("progressOf", () => {
       kind: "ready",
     },
     { what: "a failure", status: { ...refused, observedGeneration: 3 }, kind: "failed" },
+    { what: "a retry after a failure", status: { ...retried, observedGeneration: 3 }, kind: "failed" },
+    {
+      what: "a retry after a failure, on another PF",
+      status: { ...retried, observedGeneration: 3 },
+      pciAddresses: ["0000:5e:00.0"],
+      kind: "ready",
+    },
+    {
+      what: "the first attempt after a failure of an older spec",
+      status: { ...retried, observedGeneration: 3, conditions: degradedAt(2) },
+      kind: "configuring",
+    },
     { what: "a failure of an older spec", status: { ...refused, observedGeneration: 2 }, kind: "configuring" },
     {
       what: "a problem of the spec",

@@ -22,7 +22,7 @@ export interface ProgressOptions {
  * The result follows from the node's observed state, not from what the daemon reports about itself: unfinished work is
  * what plan() finds. A node whose state does not contain `spec` yet is being configured. If the daemon has not observed
  * the node since the spec changed, a policy or pool that was ready stays ready: most changes of a spec concern other
- * PFs. One that was not ready does not become ready.
+ * PFs. One that was not ready does not become ready. A node whose last attempt failed has failed until an attempt succeeds.
  */
 export function progressOf(
   state: CachedNodeState | undefined,
@@ -39,9 +39,9 @@ export function progressOf(
   const problem = unfinished.find((work) => work.problem !== undefined)?.problem;
   if (problem !== undefined) return { kind: "failed", message: problem };
   if (unfinished.length === 0) return { kind: state.hasSeenSpec || wasReady ? "ready" : "configuring" };
-  return state.syncStatus === "Failed" && state.hasSeenSpec
-    ? { kind: "failed", message: state.lastSyncError }
-    : { kind: "configuring" };
+  if (!state.hasSeenSpec) return { kind: "configuring" };
+  if (state.syncStatus === "Failed") return { kind: "failed", message: state.lastSyncError };
+  return state.failure === undefined ? { kind: "configuring" } : { kind: "failed", message: state.failure };
 }
 
 /** A daemon that has not observed a change of the spec for this long is reported. It observes one within seconds. */

@@ -21,6 +21,7 @@ const logs = (app: string) => `kubectl ${namespace} logs -l ${app} --tail=200`;
 const operatorLog = logs("name=sriov-network-operator");
 const daemonPods = `kubectl ${namespace} get pods -o wide -l app=sriov-network-config-daemon`;
 const states = `kubectl ${namespace} get sriovnetworknodestates -o wide`;
+const config = `kubectl ${namespace} describe sriovoperatorconfig default`;
 const doctor = "switchyard doctor";
 const keepRunning = "Running pods keep their VFs.";
 
@@ -44,6 +45,18 @@ const runbooks: Readonly<Record<string, Runbook>> = {
     pods: `${keepRunning} Nothing that needs the cache changes.`,
     commands: [operatorLog, doctor],
   },
+  SwitchyardNodeCacheStale: {
+    pods: `${keepRunning} Changes have no effect on these nodes.`,
+    commands: [daemonPods, logs("app=sriov-network-config-daemon"), "kubectl get nodes"],
+  },
+  SwitchyardCertificateExpires: {
+    pods: `${keepRunning} When the certificate has ended, changes of policies and new pods with VFs are refused.`,
+    commands: [config, `kubectl ${namespace} get secrets,certificates`, operatorLog],
+  },
+  SwitchyardCertificateInvalid: {
+    pods: `${keepRunning} Changes of policies, or new pods with VFs, may be refused.`,
+    commands: [config, `kubectl ${namespace} get secrets`, operatorLog],
+  },
   SwitchyardEventLoopBusy: {
     pods: `${keepRunning} Changes are late; a busy webhook delays kubectl.`,
     commands: [`kubectl ${namespace} top pods`],
@@ -64,6 +77,21 @@ const runbooks: Readonly<Record<string, Runbook>> = {
   SwitchyardNodesUnheard: {
     pods: "Running pods keep their VFs. Changes on these nodes have no effect, and changes by hand are not repaired.",
     commands: [daemonPods, logs("app=sriov-network-config-daemon"), doctor],
+  },
+  SwitchyardPodsUnavailable: {
+    pods: "Running pods keep their VFs. On the nodes without the pod, changes have no effect, and new VFs may not be offered.",
+    commands: [`kubectl ${namespace} get daemonsets`, `kubectl ${namespace} get pods -o wide`, doctor],
+  },
+  SwitchyardNetworksDegraded: {
+    pods: "Running pods keep their networks. New pods may not start.",
+    commands: [doctor, "kubectl get sriovnetworks,sriovibnetworks,ovsnetworks,bridgenetworks -A"],
+  },
+  SwitchyardDaemonsNotScraped: {
+    pods: "Running pods are not affected.",
+    commands: [
+      `kubectl ${namespace} get podmonitors,servicemonitors`,
+      `helm ${namespace} get values switchyard --all -o yaml | grep -A 4 podMonitor`,
+    ],
   },
   SwitchyardDegraded: { pods: "The object's message says it.", commands: [doctor, states] },
   SwitchyardPolicyStalled: { pods: `${keepRunning} New VFs come later.`, commands: [doctor, "kubectl get pdb -A"] },

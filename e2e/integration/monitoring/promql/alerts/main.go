@@ -14,21 +14,12 @@ import (
 	"sort"
 	"time"
 
-	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
-	"github.com/prometheus/prometheus/tsdb/chunks"
+	"switchyard/e2e/promql/recorded"
 )
-
-type scenario struct {
-	IntervalMs int64             `json:"intervalMs"`
-	UntilMs    int64             `json:"untilMs"`
-	Series     map[string]string `json:"series"`
-}
 
 type firing struct {
 	Alert  string            `json:"alert"`
@@ -45,7 +36,7 @@ func main() {
 }
 
 func run() error {
-	var given scenario
+	var given recorded.Scenario
 	if err := json.NewDecoder(os.Stdin).Decode(&given); err != nil {
 		return err
 	}
@@ -53,7 +44,7 @@ func run() error {
 	if len(errs) > 0 {
 		return errs[0]
 	}
-	database, err := load(given)
+	database, err := recorded.Load(given)
 	if err != nil {
 		return err
 	}
@@ -75,7 +66,7 @@ func run() error {
 }
 
 // evaluate follows a rule: an alert is active while its labels are in the result, and fires once it was active for `for`.
-func evaluate(engine *promql.Engine, database storage.Queryable, rule rulefmt.RuleNode, given scenario) ([]firing, error) {
+func evaluate(engine *promql.Engine, database storage.Queryable, rule rulefmt.RuleNode, given recorded.Scenario) ([]firing, error) {
 	holdMs := time.Duration(rule.For).Milliseconds()
 	activeSince := map[string]int64{}
 	fired := map[string]*firing{}
@@ -122,62 +113,3 @@ func evaluate(engine *promql.Engine, database storage.Queryable, rule rulefmt.Ru
 	sort.Slice(done, func(i, j int) bool { return done[i].FromMs < done[j].FromMs })
 	return done, nil
 }
-
-type sample struct {
-	ms    int64
-	value float64
-}
-
-func (s sample) T() int64                      { return s.ms }
-func (s sample) F() float64                    { return s.value }
-func (s sample) H() *histogram.Histogram       { return nil }
-func (s sample) FH() *histogram.FloatHistogram { return nil }
-func (s sample) Type() chunkenc.ValueType      { return chunkenc.ValFloat }
-func (s sample) Copy() chunks.Sample           { return s }
-
-func load(given scenario) (storage.Queryable, error) {
-	all := []storage.Series{}
-	for description, values := range given.Series {
-		own, sequence, err := parser.ParseSeriesDesc(description + " " + values)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", description, err)
-		}
-		samples := []chunks.Sample{}
-		for index, each := range sequence {
-			if !each.Omitted {
-				samples = append(samples, sample{int64(index) * given.IntervalMs, each.Value})
-			}
-		}
-		all = append(all, storage.NewListSeries(own, samples))
-	}
-	return &storage.MockQueryable{MockQuerier: &storage.MockQuerier{
-		SelectMockFunction: func(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
-			return &seriesSet{SeriesSet: storage.EmptySeriesSet(), all: matching(all, matchers), index: -1}
-		},
-	}}, nil
-}
-
-func matching(all []storage.Series, matchers []*labels.Matcher) []storage.Series {
-	chosen := []storage.Series{}
-	for _, series := range all {
-		fits := true
-		for _, matcher := range matchers {
-			fits = fits && matcher.Matches(series.Labels().Get(matcher.Name))
-		}
-		if fits {
-			chosen = append(chosen, series)
-		}
-	}
-	sort.Slice(chosen, func(i, j int) bool { return labels.Compare(chosen[i].Labels(), chosen[j].Labels()) < 0 })
-	return chosen
-}
-
-// seriesSet takes Err and Warnings, which are always nil, from the empty set.
-type seriesSet struct {
-	storage.SeriesSet
-	all   []storage.Series
-	index int
-}
-
-func (s *seriesSet) Next() bool         { s.index++; return s.index < len(s.all) }
-func (s *seriesSet) At() storage.Series { return s.all[s.index] }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { KubeError, type Transport } from "@switchyard/kube";
-import { Registry } from "@switchyard/service";
+import { Registry } from "../metrics.ts";
 import { measureTransport } from "./measure-transport.ts";
 
 /** Answers requests, and rejects those whose path contains an error code. */

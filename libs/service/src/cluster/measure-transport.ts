@@ -7,7 +7,7 @@ import {
   type WatchEvent,
   type WatchRequest,
 } from "@switchyard/kube";
-import { Counter, Histogram, type Registry } from "@switchyard/service";
+import { Counter, Histogram, type Registry } from "../metrics.ts";
 
 /** Returns a transport that measures `transport`. Disposing it disposes `transport`. */
 export function measureTransport(transport: Transport, registry: Registry): Transport {
@@ -56,6 +56,8 @@ export function measureTransport(transport: Transport, registry: Registry): Tran
 
   return {
     namespace: transport.namespace,
+    serverHost: transport.serverHost,
+    serverPort: transport.serverPort,
     request,
     watch,
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * connectToCluster connects a service to the API server: requests are measured, refusals are shown by /readyz, and an outage
+ * is a few lines of the log.
+ * Usage: `await using cluster = await connectToCluster({ kubeconfig: flags.kubeconfig, log, metrics });`
+ */
+import {
+  connect,
+  isKubeError,
+  watchRefusals,
+  type ConnectOptions,
+  type Transport,
+  type WatchEvent,
+} from "@switchyard/kube";
+import type { Logger } from "../logger.ts";
+import type { Registry } from "../metrics.ts";
+import { measureTransport } from "./measure-transport.ts";
+import { createOutageLog, isOutage, type OutageLog } from "./outage-log.ts";
+
+export { createFailureLog } from "./failure-log.ts";
+export { measureTransport } from "./measure-transport.ts";
+
+export interface ConnectToClusterOptions extends ConnectOptions {
+  readonly log: Logger;
+  readonly metrics: Registry;
+}
+
+/** A connection. Disposing it closes it. */
+export interface ClusterConnection extends AsyncDisposable {
+  readonly transport: Transport;
+  /** Returns one sentence if the API server has refused each request for some time; otherwise nothing. */
+  readonly problems: () => readonly string[];
+  /** The log, with few lines about an outage of the API server (outage-log.ts). */
+  readonly log: Logger;
+}
+
+/** Rejects with KubeError if the kubeconfig cannot be used. */
+export async function connectToCluster({
+  log,
+  metrics,
+  ...options
+}: ConnectToClusterOptions): Promise<ClusterConnection> {
+  const outage = createOutageLog(log);
+  const { transport, problems } = watchRefusals(await connect(options));
+  const measured = measureTransport(noticeAnswers(transport, outage.answered), metrics);
+  return {
+    transport: measured,
+    problems,
+    log: outage.log,
+    [Symbol.asyncDispose]: () => measured[Symbol.asyncDispose](),
+  };
+}
+
+/** Returns a transport that calls `answered` for each answer of the API server. */
+function noticeAnswers(transport: Transport, answered: OutageLog["answered"]): Transport {
+  async function* watch(request: Parameters<Transport["watch"]>[0]): AsyncGenerator<WatchEvent> {
+    const onOpen = (): void => {
+      answered();
+      request.onOpen?.();
+    };
+    yield* transport.watch({ ...request, onOpen });
+  }
+  return {
+    namespace: transport.namespace,
+    serverHost: transport.serverHost,
+    serverPort: transport.serverPort,
+    async request(request) {
+      try {
+        const answer = await transport.request(request);
+        answered();
+        return answer;
+      } catch (error) {
+        if (isKubeError(error) && error.status !== undefined && !isOutage(error)) answered();
+        throw error;
+      }
+    },
+    watch,
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
+}
