@@ -36,7 +36,12 @@ export function runAfxdpDevicePlugin(): Promise<number> {
         metrics: createPluginMetrics(service.metrics),
         log: service.log,
       });
-      await using connection = await connectToCluster({ kubeconfig: flags.kubeconfig, ...service });
+      await using connection = await connectToCluster({
+        kubeconfig: flags.kubeconfig,
+        log: service.log,
+        metrics: service.metrics,
+        scrapes: service.scrapes,
+      });
       const { transport, log } = connection;
       await servePoolsOfNode({
         ...flags,

@@ -111,16 +111,19 @@ export function runConfigDaemon(): Promise<number> {
         help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
       }),
     },
-    async main({ flags, log: processLog, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
+    async main({ flags, log: processLog, setLogLevel, metrics, scrapes, signal, setNotReady, setNotAlive }) {
       const { hostRoot, nodeName, namespace, maxPfs, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
       const { maxHanging } = sizeThreadPool(maxPfs);
       const ownPod = flags.podName === undefined ? undefined : { namespace, name: flags.podName };
       const { kubeconfig, apiServerFrom } = flags;
       if (apiServerFrom !== undefined && (await readKubeletApiServer(apiServerFrom)) === undefined) {
-        processLog.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
+        processLog.warn(
+          { path: apiServerFrom },
+          "kubeconfig of the kubelet names no API server; using the service address",
+        );
       }
       const findAddress = apiServerFrom === undefined ? undefined : () => readKubeletApiServer(apiServerFrom);
-      await using connection = await connectToCluster({ kubeconfig, findAddress, log: processLog, metrics });
+      await using connection = await connectToCluster({ kubeconfig, findAddress, log: processLog, metrics, scrapes });
       const { transport, log } = connection;
       const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
       await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });

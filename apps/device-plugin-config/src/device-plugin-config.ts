@@ -45,7 +45,12 @@ export function runDevicePluginConfig(): Promise<number> {
       "or that of afxdp-plugins-for-kubernetes to announce the devices of its AfxdpNetworkNodeState.",
     flags: devicePluginConfigFlags,
     async main({ flags, setLogLevel, setNotReady, ...others }) {
-      await using connection = await connectToCluster({ kubeconfig: flags.kubeconfig, ...others });
+      await using connection = await connectToCluster({
+        kubeconfig: flags.kubeconfig,
+        log: others.log,
+        metrics: others.metrics,
+        scrapes: others.scrapes,
+      });
       const { transport, log } = connection;
       const service = {
         ...others,

@@ -34,14 +34,14 @@ const operator: Service<OperatorFlagValues> = {
     uninstall: "Deletes the SriovOperatorConfig and waits until the operator has removed what it deployed.",
   },
   flags: operatorFlags,
-  async main({ flags, log: processLog, setLogLevel, metrics: registry, signal, setNotReady }) {
+  async main({ flags, log: processLog, setLogLevel, metrics: registry, scrapes, signal, setNotReady }) {
     if (ignored.length > 0)
       processLog.warn({ flags: ignored }, "flags of upstream's logger are ignored; use --log-level");
     const settings = readOperatorSettings(flags);
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
     const { kubeconfig } = flags;
-    await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry });
+    await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry, scrapes });
     const { transport, log } = connection;
     setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
     await requireKubernetes({ transport, log, signal });

@@ -74,11 +74,11 @@ export function runOvnOffload(): Promise<number> {
     summary:
       "Runs OVN of the selected hosts on their SmartNICs: labels, policies, MachineConfigs, ConfigMaps and DNS placement.",
     flags: ovnOffloadFlags,
-    async main({ flags, log: processLog, metrics, signal, setNotReady }) {
+    async main({ flags, log: processLog, metrics, scrapes, signal, setNotReady }) {
       const { namespace, ovnNamespace, resourcePrefix } = flags;
       const network = { namespace: flags.networkNamespace, name: flags.networkName };
       const { kubeconfig } = flags;
-      await using cluster = await connectToCluster({ kubeconfig, log: processLog, metrics });
+      await using cluster = await connectToCluster({ kubeconfig, log: processLog, metrics, scrapes });
       const { transport: connection, log } = cluster;
       const failed = createFailureLog(log);
       await using caches = watchOffload({

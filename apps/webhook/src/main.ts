@@ -37,13 +37,13 @@ process.exitCode = await runService({
   name: "webhook",
   summary: "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
   flags: webhookFlags,
-  async main({ flags, log: processLog, setLogLevel, metrics: registry, signal, setNotReady }) {
+  async main({ flags, log: processLog, setLogLevel, metrics: registry, scrapes, signal, setNotReady }) {
     const { namespace, devMode, tlsMinVersion: minVersion, tlsCipherSuites: ciphers } = flags;
     if (ciphers !== undefined && ciphers.dropped.length > 0) {
       processLog.warn({ dropped: ciphers.dropped }, "insecure cipher suites ignored");
     }
     const { kubeconfig } = flags;
-    await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry });
+    await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry, scrapes });
     const { transport, log } = connection;
     const failed = createFailureLog(log);
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {

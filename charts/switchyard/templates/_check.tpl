@@ -55,6 +55,9 @@ switchyard.check fails with a sentence if values contradict each other or the cl
 {{- if and (or .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled) (not (include "switchyard.metricsPort" .)) }}
   {{- fail "metrics.serviceMonitor.enabled or metrics.podMonitor.enabled is true, but the operator serves no metrics. Set metrics.enabled to true and remove operator.metricsBindAddress." }}
 {{- end }}
+{{- if and (include "switchyard.secureMetrics" .) (eq (include "switchyard.metricsPort" .) (toString (int .Values.operator.healthPort))) }}
+  {{- fail "metrics.secure is true, but the operator's metrics have the port of its probes, operator.healthPort. Give them another one, or set metrics.secure to false." }}
+{{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.service.enabled) }}
   {{- fail "metrics.serviceMonitor.enabled is true, but metrics.service.enabled is false. Set metrics.service.enabled to true, or use metrics.podMonitor." }}
 {{- end }}
@@ -82,6 +85,11 @@ switchyard.check fails with a sentence if values contradict each other or the cl
     {{- fail "metrics.serviceMonitor, metrics.podMonitor or metrics.alerts is enabled, but the cluster has no Prometheus operator (API group monitoring.coreos.com/v1). Install it first, or set these values to false." }}
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{- /* "true" if metrics are served over TLS to those who may read them; empty if not, or if they are off. */ -}}
+{{- define "switchyard.secureMetrics" -}}
+{{- if and .Values.metrics.secure (include "switchyard.metricsPort" .) }}true{{ end }}
 {{- end }}
 
 {{- /* Port of the operator's metrics; empty if they are off. */ -}}

@@ -144,6 +144,7 @@ hooks.resources:
     memory: 64Mi
 metrics.enabled: true
 metrics.port: 8080
+metrics.secure: true
 metrics.service.enabled: true
 metrics.service.annotations: {}
 metrics.serviceMonitor.enabled: false
@@ -215,7 +216,7 @@ afxdpOperatorConfig: deploy configDaemonNodeSelector provider loader logLevel di
 crds: enabled keep networkAttachmentDefinition
 hooks: enabled activeDeadlineSeconds uninstallTimeoutSeconds giveHostsBack tolerations resources
 hooks.giveHostsBack: enabled keepVfs timeoutSeconds
-metrics: enabled port service serviceMonitor podMonitor alerts dashboard
+metrics: enabled port secure service serviceMonitor podMonitor alerts dashboard
 metrics.service: enabled annotations
 metrics.serviceMonitor: enabled interval scrapeTimeout labels
 metrics.podMonitor: enabled interval scrapeTimeout labels

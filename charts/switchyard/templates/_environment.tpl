@@ -22,6 +22,7 @@ the same name, so no name repeats.
   "WRITE_CONFIGMAP" ($operator.writeConfigMap | toString)
   "HEALTH_ADDRESS" (printf ":%d" (int $operator.healthPort))
   "METRICS_ADDRESS" ($operator.metricsBindAddress | default (ternary "0" (printf ":%s" $metricsPort) (empty $metricsPort)))
+  "METRICS_SECURE" (include "switchyard.secureMetrics" . | default "false")
   "TLS_CIPHER_SUITES" $operator.tls.cipherSuites
   "TLS_MIN_VERSION" $operator.tls.minVersion
   "TLS_CURVE_PREFERENCES" $operator.tls.curvePreferences

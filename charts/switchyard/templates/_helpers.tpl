@@ -219,3 +219,13 @@ selector:
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: ovn-offload
 {{- end }}
+
+{{- /* How a monitor reads metrics: dict "secure" SECURE "reader" SECRET. The servers make their own certificates. */ -}}
+{{- define "switchyard.scrapeAccess" -}}
+{{- if .secure -}}
+scheme: https
+tlsConfig: { insecureSkipVerify: true }
+authorization:
+  credentials: { name: {{ .reader }}, key: token }
+{{- end }}
+{{- end }}

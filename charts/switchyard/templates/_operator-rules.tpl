@@ -220,6 +220,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-device-plugin
     - sriov-dra-driver
+    - afxdp-device-plugin
     - sriov-metrics-kube-rbac-role
   verbs:
     - get
@@ -238,6 +239,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-device-plugin
     - sriov-dra-driver
+    - afxdp-device-plugin
     - sriov-metrics-kube-rbac-rolebinding
   verbs:
     - get
@@ -263,6 +265,18 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - list
     - watch
+- apiGroups:
+    - authentication.k8s.io
+  resources:
+    - tokenreviews
+  verbs:
+    - create
+- apiGroups:
+    - authorization.k8s.io
+  resources:
+    - subjectaccessreviews
+  verbs:
+    - create
 - apiGroups:
     - k8s.cni.cncf.io
   resources:
@@ -814,6 +828,14 @@ SPDX-License-Identifier: Apache-2.0
     - services
     - endpoints
     - pods
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - discovery.k8s.io
+  resources:
+    - endpointslices
   verbs:
     - get
     - list

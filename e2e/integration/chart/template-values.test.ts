@@ -378,6 +378,39 @@ describe("certificates", () => {
 });
 
 describe("metrics", () => {
+  const ofReader = "sw-sriov-network-operator-metrics-reader";
+
+  it("are secure by default: monitors have the token of an account that may only read metrics", async () => {
+    const objects = await chart.objects({ metrics: { serviceMonitor: { enabled: true } } });
+    const env = fieldAt(only(objects, "Deployment"), "spec", "template", "spec", "containers", 0, "env");
+    expect(env).toContainEqual({ name: "METRICS_SECURE", value: "true" });
+    const access = {
+      port: "metrics",
+      scheme: "https",
+      tlsConfig: { insecureSkipVerify: true },
+      authorization: { credentials: { name: ofReader, key: "token" } },
+    };
+    expect(fieldAt(only(objects, "ServiceMonitor"), "spec", "endpoints")).toEqual([access]);
+    const components = only(objects, "PodMonitor");
+    expect(fieldAt(components, "spec", "podMetricsEndpoints")).toEqual([access]);
+    expect(fieldAt(components, "spec", "selector", "matchExpressions", 0, "values")).toEqual(
+      expect.arrayContaining(["sriov-network-config-daemon", "operator-webhook", "sriov-device-plugin"]),
+    );
+    expect(only(objects, "Secret", ofReader)).toMatchObject({
+      type: "kubernetes.io/service-account-token",
+      metadata: { annotations: { "kubernetes.io/service-account.name": ofReader } },
+    });
+    expect(only(objects, "ClusterRole", ofReader)["rules"]).toEqual([
+      { nonResourceURLs: ["/metrics"], verbs: ["get"] },
+    ]);
+  });
+
+  it("are plain, and only those of the operator, with metrics.secure=false", async () => {
+    const objects = await chart.objects({ metrics: { secure: false, serviceMonitor: { enabled: true } } });
+    expect(fieldAt(only(objects, "ServiceMonitor"), "spec", "endpoints")).toEqual([{ port: "metrics" }]);
+    expect(objects.filter(({ kind }) => kind === "PodMonitor" || kind === "Secret")).toEqual([]);
+  });
+
   it("come with the alerts and the dashboard as they are in their files", async () => {
     const objects = await chart.objects({ metrics: { alerts: { enabled: true }, dashboard: { enabled: true } } });
     const file = (name: string) => readFileSync(join(chartDirectory, name), "utf8");
@@ -400,6 +433,7 @@ describe("contradictions", () => {
     ],
     [{ metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } }, "would be stored twice"],
     [{ metrics: { enabled: false, podMonitor: { enabled: true } } }, "the operator serves no metrics"],
+    [{ metrics: { port: 8081 }, operator: { healthPort: 8081 } }, "metrics.secure is true, but"],
     [
       { metrics: { service: { enabled: false }, serviceMonitor: { enabled: true } } },
       "metrics.service.enabled is false",

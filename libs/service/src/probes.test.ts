@@ -2,12 +2,21 @@
 import { describe, expect, it } from "@jest/globals";
 import { createMetrics, Counter } from "./metrics.ts";
 import { startProbes, type ProbeOptions } from "./probes.ts";
+import { request } from "node:https";
 
 const local = { host: "127.0.0.1", port: 0 };
 
 function options(some: Partial<ProbeOptions>): ProbeOptions {
   const metrics = createMetrics({ name: "test", version: "1.2.3" });
-  return { healthAddress: "off", metricsAddress: "off", notReady: () => [], notAlive: () => [], metrics, ...some };
+  return {
+    name: "test",
+    healthAddress: "off",
+    metricsAddress: "off",
+    notReady: () => [],
+    notAlive: () => [],
+    metrics,
+    ...some,
+  };
 }
 
 async function get(port: number | undefined, path: string, init?: RequestInit): Promise<[number, string]> {
@@ -15,7 +24,55 @@ async function get(port: number | undefined, path: string, init?: RequestInit): 
   return [response.status, await response.text()];
 }
 
+/** Reads /metrics over TLS without verifying the certificate, as Prometheus does. */
+function scrape(port: number | undefined, token?: string): Promise<readonly [number | undefined, string]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly [number | undefined, string]>();
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const options = { host: "127.0.0.1", port, path: "/metrics", headers, rejectUnauthorized: false };
+  request(options, (response) => {
+    let body = "";
+    response.on("data", (part: Buffer) => {
+      body += part.toString();
+    });
+    response.on("end", () => {
+      resolve([response.statusCode, body]);
+    });
+  })
+    .on("error", reject)
+    .end();
+  return promise;
+}
+
 describe("startProbes", () => {
+  it("serves secure metrics over TLS, only to tokens that may read them", async () => {
+    const decisions: Readonly<Record<string, "allowed" | "forbidden" | "unknown">> = {
+      good: "allowed",
+      other: "forbidden",
+      outage: "unknown",
+    };
+    const reviewScrape = (token: string) => Promise.resolve(decisions[token] ?? ("unauthenticated" as const));
+    await using probes = await startProbes(options({ metricsAddress: local, reviewScrape }));
+    const statuses = ["good", "other", "outage", "bad", undefined].map(async (token) => {
+      const [status, body] = await scrape(probes.metricsPort, token);
+      return [token, status, body.includes("switchyard_build_info")];
+    });
+    expect(await Promise.all(statuses)).toEqual([
+      ["good", 200, true],
+      ["other", 403, false],
+      ["outage", 503, false],
+      ["bad", 401, false],
+      [undefined, 401, false],
+    ]);
+    await expect(get(probes.metricsPort, "/metrics")).rejects.toThrow(); // plain HTTP
+  });
+
+  it("refuses secure metrics at the address of the probes, which the kubelet calls without a token", async () => {
+    const address = { host: "127.0.0.1", port: 18_443 };
+    const same = { healthAddress: address, metricsAddress: address };
+    const reviewScrape = () => Promise.resolve("allowed" as const);
+    await expect(startProbes(options({ ...same, reviewScrape }))).rejects.toMatchObject({ code: "LISTEN_FAILED" });
+  });
+
   it("serves /healthz and /readyz, with the reasons for not ready", async () => {
     const reasons = ["nodes: cache is not synced", "no lease"];
     await using probes = await startProbes(options({ healthAddress: local, notReady: () => reasons }));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startProbes serves the HTTP endpoints of a service: /healthz (the process is alive), /readyz (it can do its work now)
- * and /metrics.
+ * and /metrics. Metrics can be served over TLS, and only to those who may read them.
  * Usage: `await using probes = await startProbes({ healthAddress, metricsAddress, notReady, notAlive, metrics })`.
  */
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ListenAddress } from "./flags/flag-kinds.ts";
 import type { Registry } from "./prom-client.cjs";
 import { ServiceError } from "./errors.ts";
+import type { ReviewScrape } from "./scrape-gate.ts";
 
 /** Returns why the service is not ready (or not alive), one line per reason. An empty list means that it is. */
 export type NotReady = () => readonly string[];
@@ -22,6 +23,10 @@ export interface ProbeOptions {
   /** Reasons to restart the process. */
   readonly notAlive: NotReady;
   readonly metrics: Registry;
+  /** Name of the service, which its certificate has. */
+  readonly name: string;
+  /** If set, metrics are served over TLS, and this decides about the bearer token of each scrape. */
+  readonly reviewScrape?: ReviewScrape | undefined;
 }
 
 /** Running endpoints. */
@@ -54,7 +59,7 @@ const slowRequestsMs = 5 * 60_000;
 
 /** Starts the servers. Rejects with ServiceError LISTEN_FAILED if one cannot listen on its address. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
-  const { healthAddress, metricsAddress, notReady, notAlive, metrics } = options;
+  const { healthAddress, metricsAddress, notReady, notAlive, metrics, name, reviewScrape } = options;
   const health: Pages = {
     "/healthz": () => statusOf(notAlive()),
     "/readyz": () => statusOf(notReady()),
@@ -64,9 +69,22 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
   };
 
   const shared = isSame(healthAddress, metricsAddress);
+  if (shared && reviewScrape !== undefined) {
+    throw new ServiceError("LISTEN_FAILED", "--metrics-secure needs a --metrics-address that is not --health-address");
+  }
   await using started = new AsyncDisposableStack();
-  const healthPort = await serve(shared ? { ...health, ...scrape } : health, healthAddress, started);
-  const metricsPort = shared ? healthPort : await serve(scrape, metricsAddress, started);
+  const plain = (pages: Pages) =>
+    createServer(serverOptions, (request, response) => void respond(pages, request, response));
+  const healthPort = await serve(plain(shared ? { ...health, ...scrape } : health), healthAddress, started);
+  const metricsPort = shared
+    ? healthPort
+    : await serve(
+        reviewScrape === undefined || metricsAddress === "off"
+          ? plain(scrape)
+          : await secure(scrape, name, reviewScrape),
+        metricsAddress,
+        started,
+      );
   const running = started.move(); // if the second server fails above, `started` closes the first
   return { healthPort, metricsPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -75,17 +93,41 @@ function statusOf(reasons: readonly string[]): Answer {
   return reasons.length === 0 ? { status: 200, body: "ok\n" } : { status: 503, body: `${reasons.join("\n")}\n` };
 }
 
+const serverOptions = { connectionsCheckingInterval: slowRequestsMs };
+
+async function respond(pages: Pages, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status, type, body } = await answer(pages, request.method, request.url);
+  response.writeHead(status, { "content-type": type ?? "text/plain; charset=utf-8" }).end(body);
+}
+
+/** Returns a server with TLS whose pages are for those whom `review` allows. */
+async function secure(pages: Pages, name: string, review: ReviewScrape): Promise<Server> {
+  // Loaded only here: most processes serve no TLS.
+  const { selfSignedCertificate } = await import("@switchyard/certificates/self-signed");
+  const { createServer: createTlsServer } = process.getBuiltinModule("node:https");
+  const options = { ...serverOptions, ...selfSignedCertificate(name), minVersion: "TLSv1.2" as const };
+  return createTlsServer(options, (request, response) => {
+    void (async () => {
+      const [, token = ""] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
+      const decision = token === "" ? "unauthenticated" : await review(token);
+      if (decision === "allowed") await respond(pages, request, response);
+      else response.writeHead(refusals[decision].status).end(refusals[decision].body);
+    })();
+  });
+}
+
+const refusals = {
+  unauthenticated: { status: 401, body: "a valid bearer token is required\n" },
+  forbidden: { status: 403, body: "the token has no right to get the non-resource URL /metrics\n" },
+  unknown: { status: 503, body: "the API server does not say whether the token may read metrics\n" },
+} as const;
+
 async function serve(
-  pages: Pages,
+  server: Server,
   address: ListenAddress | "off",
   started: AsyncDisposableStack,
 ): Promise<number | undefined> {
   if (address === "off") return undefined;
-  const server = createServer({ connectionsCheckingInterval: slowRequestsMs }, (request, response) => {
-    void answer(pages, request.method, request.url).then(({ status, type, body }) => {
-      response.writeHead(status, { "content-type": type ?? "text/plain; charset=utf-8" }).end(body);
-    });
-  });
   server.setTimeout(silentMs);
   await listen(server, address);
   started.defer(() => close(server));

@@ -12,6 +12,7 @@ import { createMetrics } from "./metrics.ts";
 import { startProbes, type NotReady } from "./probes.ts";
 import type { Registry } from "./prom-client.cjs";
 import { keepHeapSmall } from "./memory.ts";
+import { createScrapeGate, type ScrapeGate } from "./scrape-gate.ts";
 import { productVersion } from "./version.gen.ts";
 import { watchForEnd } from "./watch-for-end.ts";
 
@@ -37,6 +38,8 @@ export interface ServiceContext<Own extends object> {
   readonly log: Logger;
   readonly setLogLevel: (level: LogLevel) => void;
   readonly metrics: Registry;
+  /** Decides who may read the metrics, with --metrics-secure. */
+  readonly scrapes: ScrapeGate;
   /** Aborts at SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
   /** Sets the check behind /readyz. Before the first call the service is not ready. */
@@ -71,8 +74,11 @@ async function runParsed<Own extends object>(service: Service<Own>, flags: Commo
     try {
       let notReady: NotReady = () => ["starting"];
       let notAlive: NotReady = () => [];
+      const scrapes = createScrapeGate();
       await using probes = await startProbes({
         ...flags,
+        name: service.name,
+        reviewScrape: flags.metricsSecure ? scrapes.review : undefined,
         metrics,
         notReady: () => (signal.aborted ? ["stopping"] : notReady()),
         notAlive: () => notAlive(),
@@ -85,7 +91,7 @@ async function runParsed<Own extends object>(service: Service<Own>, flags: Commo
       const setNotAlive = (check: NotReady): void => {
         notAlive = check;
       };
-      await service.main({ flags, log, setLogLevel: setLevel, metrics, signal, setNotReady, setNotAlive });
+      await service.main({ flags, log, setLogLevel: setLevel, metrics, scrapes, signal, setNotReady, setNotAlive });
     } catch (error) {
       if (!isAbort(error, signal)) {
         log.error({ error }, "service failed");

@@ -46,6 +46,7 @@ const groups: readonly {
     text: "Operate",
     entries: [
       ["guide/operate.md"],
+      ["guide/monitoring.md"],
       ["guide/doctor.md"],
       ["guide/verify.md"],
       ["guide/drain.md"],

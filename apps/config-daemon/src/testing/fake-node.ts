@@ -45,9 +45,9 @@ const exitCode = await runService({
       help: "An external drainer, and not the operator, drains this node.",
     }),
   },
-  async main({ flags, log: processLog, setLogLevel, metrics, signal, setNotReady, setNotAlive }) {
+  async main({ flags, log: processLog, setLogLevel, metrics, scrapes, signal, setNotReady, setNotAlive }) {
     const { nodeName, namespace, kernelSocket, useExternalDrainer, maxCacheAge: maxCacheAgeMs } = flags;
-    await using cluster = await connectToCluster({ kubeconfig: flags.kubeconfig, log: processLog, metrics });
+    await using cluster = await connectToCluster({ kubeconfig: flags.kubeconfig, log: processLog, metrics, scrapes });
     const { transport, log } = cluster;
     const host = connectFakeHost(kernelSocket);
     const node = { transport, host, nodeName, namespace, maxPfs: 4, useExternalDrainer, maxCacheAgeMs };

@@ -24,7 +24,7 @@ export interface OperatorSettings {
 }
 
 export function readOperatorSettings(
-  flags: OperatorFlagValues & Pick<CommonValues, "namespace" | "maxCacheAge">,
+  flags: OperatorFlagValues & Pick<CommonValues, "namespace" | "maxCacheAge" | "metricsSecure">,
 ): OperatorSettings {
   const { namespace, resourcePrefix, clusterType, maxCacheAge: maxCacheAgeMs } = flags;
   return {
@@ -79,6 +79,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
       secretName: flags.injectorSecret,
       port: flags.injectorPort,
     },
+    hasSecureMetrics: flags.metricsSecure,
     tls: {
       minVersion: flags.tlsMinVersion,
       cipherSuites: flags.tlsCipherSuites ?? [],

@@ -99,6 +99,8 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
     ServiceAccount: ["afxdp-device-plugin"],
     Role: ["afxdp-device-plugin"],
     RoleBinding: ["afxdp-device-plugin"],
+    ClusterRole: ["afxdp-device-plugin"],
+    ClusterRoleBinding: ["afxdp-device-plugin"],
   },
   "afxdp-plugins": {
     DaemonSet: ["afxdp-plugins"],

@@ -33,6 +33,8 @@ export interface ComponentSettings {
   /** TLS settings of the deployed servers. On OpenShift the caller passes the TLS profile of the cluster. */
   readonly tls: TlsSettings;
   readonly metricsExporter: MetricsExporterSettings;
+  /** Whether components serve metrics over TLS, to those who may read them. Otherwise only the webhook serves metrics. */
+  readonly hasSecureMetrics?: boolean | undefined;
   /** Whether another program drains the nodes. */
   readonly useExternalDrainer: boolean;
   /** Socket of ovsdb-server on the nodes; by default the config daemon's default. */

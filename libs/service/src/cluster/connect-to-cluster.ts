@@ -14,7 +14,9 @@ import {
 } from "@switchyard/kube";
 import type { Logger } from "../logger.ts";
 import type { Registry } from "../metrics.ts";
+import { createScrapeReview } from "./review-scrape.ts";
 import { measureTransport } from "./measure-transport.ts";
+import type { ScrapeGate } from "../scrape-gate.ts";
 import { createOutageLog, isOutage, type OutageLog } from "./outage-log.ts";
 
 export { createFailureLog } from "./failure-log.ts";
@@ -23,6 +25,8 @@ export { measureTransport } from "./measure-transport.ts";
 export interface ConnectToClusterOptions extends ConnectOptions {
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Of the service's context: from now on, the API server decides who may read the metrics. */
+  readonly scrapes: Pick<ScrapeGate, "setReview">;
 }
 
 /** A connection. Disposing it closes it. */
@@ -36,6 +40,7 @@ export interface ClusterConnection extends AsyncDisposable {
 
 /** Rejects with KubeError if the kubeconfig cannot be used. */
 export async function connectToCluster({
+  scrapes,
   log,
   metrics,
   ...options
@@ -43,6 +48,7 @@ export async function connectToCluster({
   const outage = createOutageLog(log);
   const { transport, problems } = watchRefusals(await connect(options));
   const measured = measureTransport(noticeAnswers(transport, outage.answered), metrics);
+  scrapes.setReview(createScrapeReview(measured));
   return {
     transport: measured,
     problems,

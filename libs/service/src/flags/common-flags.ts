@@ -2,7 +2,7 @@
 /**
  * commonFlags are the flags that every service accepts.
  */
-import { durationMs, listenAddress, oneOf, text, type FlagKind } from "./flag-kinds.ts";
+import { durationMs, listenAddress, oneOf, text, yesOrNo, type FlagKind } from "./flag-kinds.ts";
 import { flag, type FlagsOf } from "./flags.ts";
 import { logLevels } from "../logger.ts";
 
@@ -43,6 +43,11 @@ export const commonFlags = {
     default: "0",
     env: "METRICS_ADDRESS",
     help: "Address that serves Prometheus metrics at /metrics. 0 disables them. It can be the same as --health-address.",
+  }),
+  metricsSecure: flag(yesOrNo, {
+    default: "false",
+    env: "METRICS_SECURE",
+    help: "Serve metrics over TLS, and only for tokens with the right to get the non-resource URL /metrics. Needs its own --metrics-address.",
   }),
   maxCacheAge: flag(cacheAge, {
     default: "5m",

@@ -19,7 +19,7 @@ import {
   setOf,
   utcTime,
   utf8,
-} from "./der.ts";
+} from "@switchyard/certificates/der";
 
 /** A certificate and its private key, both in PEM format. */
 export interface KeyPair {

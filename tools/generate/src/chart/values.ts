@@ -190,9 +190,13 @@ export const chartValues = group("", {
     ),
     resources: kubeObject(resourceFields, "Resources of the Jobs.", { requests: { cpu: "10m", memory: "64Mi" } }),
   }),
-  metrics: group("Metrics of the operator and of ovn-offload.", {
+  metrics: group("Metrics of the operator, of ovn-offload, and of what the operator deploys.", {
     enabled: yesNo(true, "Serves metrics at /metrics."),
     port: integer(8080, "Port.", { minimum: 1, maximum: 65535 }),
+    secure: yesNo(
+      true,
+      "Serves metrics over TLS, to tokens that may get the non-resource URL /metrics. Without it, pods on nodes serve none.",
+    ),
     service: group("Service in front of the metrics.", {
       enabled: yesNo(true, "Creates the Service."),
       annotations: texts("Annotations of the Service."),

@@ -6,6 +6,7 @@
 import { kubeletMountPath, pathOnNode } from "../component-settings.ts";
 import { bpfmanProgramDirectory } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
+import { scrapeReviewRules, secureMetrics } from "../objects/metrics-port.ts";
 import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
 import {
@@ -24,6 +25,7 @@ const name = "afxdp-device-plugin";
 
 /** Port on the node's loopback address, because the pod uses the node's network. */
 const healthPort = 29121;
+const metricsPort = 29124;
 
 /**
  * Directories of the node, mounted at the same paths; the kubelet can have another one on the node. The kubelet and pods use the sockets and maps in them, and the plugin's
@@ -50,6 +52,7 @@ export const afxdpDevicePlugin: Component = {
       {
         serviceAccount: name,
         inNamespace: { role: name, binding: name, rules: [...afxdpPluginRules, ...privilegedRules(input)] },
+        inCluster: { role: name, binding: name, rules: scrapeReviewRules(input.settings) },
       },
       input,
     ),
@@ -84,6 +87,7 @@ function directoriesFor({ afxdp }: ComponentInput): Readonly<Record<string, stri
 
 function plugin(input: ComponentInput): Container {
   const { afxdp, settings } = input;
+  const metrics = secureMetrics(settings, metricsPort);
   return {
     name,
     image: settings.images.afxdpDevicePlugin ?? "",
@@ -92,10 +96,12 @@ function plugin(input: ComponentInput): Container {
       ownNamespace,
       ...fromValues({
         HEALTH_ADDRESS: `127.0.0.1:${healthPort}`,
+        ...metrics.env,
         VERBOSITY: afxdp?.spec?.logLevel?.toString(),
         LOADER: afxdp?.spec?.loader === "bpfman" ? "bpfman" : undefined,
       }),
     ],
+    ...(metrics.ports.length > 0 && { ports: metrics.ports }),
     // AppArmor's default profile forbids writes to the BPF file system, and SELinux the sockets for pods.
     securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
     resources: requests("10m", "60Mi"),

@@ -19,6 +19,7 @@ import {
 } from "../objects/pod-parts.ts";
 import type { Container, EnvVar } from "../objects/pod-template.ts";
 import type { ComponentProblem } from "../rendered-components.ts";
+import { scrapeReviewRules, secureMetrics } from "../objects/metrics-port.ts";
 import { accessObjects, eventRule, privilegedRules, readAfxdpConfigRule, readConfigRule } from "../rights/access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
 
@@ -50,6 +51,7 @@ const name = "sriov-network-config-daemon";
  * of local ports for outgoing connections.
  */
 const healthPort = 29118;
+const metricsPort = 29123;
 
 /** Variables that identify the daemon and configure its probes. Users cannot set them. */
 const identity: readonly EnvVar[] = [
@@ -99,7 +101,7 @@ export const configDaemon: Component = {
       {
         serviceAccount: name,
         inNamespace: { role: name, binding: name, rules: [...namespaceRules, ...privilegedRules(input)] },
-        inCluster: { role: name, binding: name, rules: clusterRules },
+        inCluster: { role: name, binding: name, rules: [...clusterRules, ...scrapeReviewRules(input.settings)] },
       },
       input,
     ),
@@ -151,6 +153,7 @@ function daemonContainer(input: ComponentInput): Container {
     name,
     image: input.settings.images.configDaemon ?? "",
     env: daemonEnv(input),
+    ...(hasOwnMetrics(input) && { ports: secureMetrics(input.settings, metricsPort).ports }),
     securityContext: { privileged: true, readOnlyRootFilesystem: true },
     resources: requests("100m", "100Mi"),
     ...probesAt(healthPort, { host: "127.0.0.1" }),
@@ -167,6 +170,11 @@ function daemonContainer(input: ComponentInput): Container {
  */
 const kubeletConfig = "/host/etc/kubernetes/kubeconfig";
 
+/** A user who sets the address decides how metrics are served, and has their own way to find them. */
+function hasOwnMetrics({ config, settings }: ComponentInput): boolean {
+  return settings.hasSecureMetrics === true && config.spec?.configDaemonEnvVars?.["METRICS_ADDRESS"] === undefined;
+}
+
 /** Variables of the user take precedence over those from other settings. */
 function daemonEnv(input: ComponentInput): readonly EnvVar[] {
   const { config, settings } = input;
@@ -179,6 +187,7 @@ function daemonEnv(input: ComponentInput): readonly EnvVar[] {
     KUBELET_DIRECTORY: settings.kubeletDirectory,
     OVSDB_SOCKET_PATH: isGateOn("manageSoftwareBridges", config) ? settings.ovsdbSocketPath : undefined,
     MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
+    ...(hasOwnMetrics(input) && secureMetrics(settings, metricsPort).env),
     API_SERVER_FROM: settings.clusterType === "openshift" ? kubeletConfig : undefined,
   };
   const users = Object.entries(config.spec?.configDaemonEnvVars ?? {}).filter(([name, value]) => {

@@ -7,6 +7,7 @@
 import { hasOtherKubeletDirectory, kubeletMountPath, pathOnNode } from "../component-settings.ts";
 import { labels } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
+import { scrapeReviewRules, secureMetrics } from "../objects/metrics-port.ts";
 import { accessObjects, privilegedRules, readConfigRule } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
 import type { RbacRule } from "../objects/kube-objects.ts";
@@ -27,6 +28,7 @@ const name = "sriov-device-plugin";
 
 /** Port on the node's loopback address, because the pod uses the node's network. */
 const healthPort = 29119;
+const metricsPort = 29125;
 
 const configVolume: VolumeMount = { name: "config", mountPath: "/etc/pcidp" };
 const configFile = `${configVolume.mountPath}/config.json`;
@@ -76,7 +78,7 @@ export const devicePlugin: Component = {
         serviceAccount: name,
         // Upstream's names, because the role of an existing binding cannot be changed.
         inNamespace: { role: "sriov-plugin", binding: name, rules: [...rules, ...privilegedRules(input)] },
-        inCluster: { role: name, binding: name, rules: clusterRules },
+        inCluster: { role: name, binding: name, rules: [...clusterRules, ...scrapeReviewRules(input.settings)] },
       },
       input,
     ),
@@ -112,11 +114,13 @@ export const devicePlugin: Component = {
 /** Returns the init container or the sidecar. Both write the same file. */
 function configurer(mode: "wait-for-config" | "follow-config", input: ComponentInput): Container {
   const { config, settings } = input;
+  const metrics = mode === "wait-for-config" ? undefined : secureMetrics(settings, metricsPort);
   const env = {
     WAIT: mode === "wait-for-config" ? "true" : "false",
     BLOCK_UNTIL_CONFIGURED: isGateOn("blockDevicePluginUntilConfigured", config) ? "true" : "false",
     CONFIG_FILE: configFile,
     RESOURCE_PREFIX: settings.resourcePrefix,
+    ...metrics?.env,
     HEALTH_ADDRESS: mode === "wait-for-config" ? undefined : `127.0.0.1:${healthPort}`,
   };
   return {
@@ -128,6 +132,7 @@ function configurer(mode: "wait-for-config" | "follow-config", input: ComponentI
       ownNamespace,
       ...fromValues(env),
     ],
+    ...(metrics !== undefined && metrics.ports.length > 0 && { ports: metrics.ports }),
     // Both run as root, so that each can replace the file of the other.
     securityContext: { ...privileged, runAsUser: 0 },
     resources: requests("10m", "60Mi"),

@@ -76,7 +76,7 @@ describe("the metrics exporter", () => {
             interval: "30s",
             honorLabels: true,
             relabelings: [
-              { action: "replace", sourceLabels: ["__meta_kubernetes_endpoint_node_name"], targetLabel: "node" },
+              { action: "replace", sourceLabels: ["__meta_kubernetes_pod_node_name"], targetLabel: "node" },
               { action: "labeldrop", regex: "pod" },
               { action: "labeldrop", regex: "container" },
               { action: "labeldrop", regex: "namespace" },

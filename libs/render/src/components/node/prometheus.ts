@@ -53,6 +53,8 @@ export function prometheusObjects(input: ComponentInput): readonly Manifest[] {
 /** Rights with which Prometheus discovers the exporter's endpoints. */
 const discovery: readonly RbacRule[] = [
   { apiGroups: [""], resources: ["services", "endpoints", "pods"], verbs: ["get", "list", "watch"] },
+  // Kubernetes 1.33 has deprecated Endpoints.
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch"] },
 ];
 
 function serviceMonitor(input: ComponentInput): ServiceMonitor {
@@ -68,7 +70,8 @@ function serviceMonitor(input: ComponentInput): ServiceMonitor {
           interval: "30s",
           honorLabels: true, // the labels pod and namespace are those of the VF's pod, not of the exporter
           relabelings: [
-            { action: "replace", sourceLabels: ["__meta_kubernetes_endpoint_node_name"], targetLabel: "node" },
+            // Of the pod: Endpoints and EndpointSlices have different labels for the node.
+            { action: "replace", sourceLabels: ["__meta_kubernetes_pod_node_name"], targetLabel: "node" },
             ...["pod", "container", "namespace"].map((regex) => ({ action: "labeldrop", regex })),
           ],
           ...transport(input),

@@ -57,6 +57,7 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
     {
       ...settings,
       usesClaims: true,
+      hasSecureMetrics: true,
       images: Object.fromEntries(Object.keys(componentImageVariables).map((image) => [image, image])),
       metricsExporter: {
         ...settings.metricsExporter,

@@ -47,6 +47,7 @@ it("the components have exactly these rights", () => {
     'ClusterRole/sriov-metrics-kube-rbac-role: create tokenreviews of "authentication.k8s.io"',
     'ClusterRole/sriov-metrics-kube-rbac-role: create subjectaccessreviews of "authorization.k8s.io"',
     `Role/prometheus-k8s: ${read} services,endpoints,pods of ""`,
+    `Role/prometheus-k8s: ${read} endpointslices of "discovery.k8s.io"`,
   ]);
 });
 

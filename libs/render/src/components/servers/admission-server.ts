@@ -17,8 +17,11 @@ const controlPlaneLabels = ["node-role.kubernetes.io/master", "node-role.kuberne
 /** Port of the container, the target of the Service. */
 export const serverPort = 6443;
 
-/** Port of /healthz and /readyz, and of /metrics if the server has metrics. */
+/** Port of /healthz and /readyz, and of /metrics if the server has metrics that everybody may read. */
 export const serverHealthPort = 8444;
+
+/** Port of secure metrics. */
+export const serverMetricsPort = 8445;
 
 /** Mount path of the Secret with the certificate. */
 export const tlsDirectory = "/etc/tls";
@@ -47,9 +50,11 @@ export function serverService({ component, service, app, settings }: AdmissionSe
   };
 }
 
-/** Returns a NetworkPolicy that only allows connections to the server's two ports, and from it to the API server. */
+/** Returns a NetworkPolicy that only allows connections to the server's ports, and from it to the API server. */
 export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInput): NetworkPolicy {
   const { component, app, settings } = server;
+  const hasMetrics = component === "operator-webhook" && input.settings.hasSecureMetrics === true;
+  const secured = hasMetrics ? [serverMetricsPort] : [];
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
@@ -57,7 +62,7 @@ export function serverNetworkPolicy(server: AdmissionServer, input: ComponentInp
     spec: {
       podSelector: { matchLabels: { app } },
       policyTypes: ["Ingress", "Egress"],
-      ingress: [{ ports: [serverPort, serverHealthPort].map((port) => ({ protocol: "TCP", port })) }],
+      ingress: [{ ports: [serverPort, serverHealthPort, ...secured].map((port) => ({ protocol: "TCP", port })) }],
       egress: [{ ports: [{ protocol: "TCP", port: settings.port }] }],
     },
   };

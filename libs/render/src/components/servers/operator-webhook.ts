@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** operatorWebhook deploys the operator's admission webhook and its webhook configurations (sriov-operator.md E, H). */
+import { metricsPort, scrapeReviewRules, secureMetrics } from "../objects/metrics-port.ts";
 import { accessObjects, readConfigRule } from "../rights/access.ts";
 import {
   type AdmissionServer,
   placementNotice,
   serverHealthPort,
+  serverMetricsPort,
   serverNetworkPolicy,
   serverPlacement,
   serverPort,
@@ -117,7 +119,7 @@ const read = ["get", "list", "watch"];
 const binding = "operator-webhook-role-binding";
 
 /** The webhook reads what its rules need. It needs no write access, because the operator creates its certificate. */
-function rolesOn({ clusterType }: Pick<ComponentSettings, "clusterType">) {
+function rolesOn({ clusterType, hasSecureMetrics }: Pick<ComponentSettings, "clusterType" | "hasSecureMetrics">) {
   return {
     inNamespace: {
       role: app,
@@ -144,6 +146,7 @@ function rolesOn({ clusterType }: Pick<ComponentSettings, "clusterType">) {
         { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // warnings contain numbers of pods
         { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", "resourceslices"], verbs: ["list", "watch"] },
         ...(clusterType === "openshift" ? [readPools] : []),
+        ...scrapeReviewRules({ hasSecureMetrics }),
       ],
     },
   };
@@ -158,10 +161,12 @@ const readPools = {
 
 function webhookDaemonSet(input: ComponentInput): DaemonSet {
   const { settings } = input;
+  const secure = secureMetrics(settings, serverMetricsPort);
   const env = {
     LISTEN_ADDRESS: `:${serverPort}`,
     HEALTH_ADDRESS: `:${serverHealthPort}`,
     METRICS_ADDRESS: `:${serverHealthPort}`,
+    ...secure.env,
     MALLOC_ARENA_MAX: "1", // more of glibc's arenas take 20 MB for threads that hardly allocate memory
     CLUSTER_TYPE: settings.clusterType === "openshift" ? "openshift" : undefined,
     DEV_MODE: settings.devMode ? "true" : undefined,
@@ -185,7 +190,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
             name: "webhook-server",
             image: settings.images.webhook ?? "",
             env: [ownNamespace, ...fromValues(env)],
-            ports: [{ name: "metrics", containerPort: serverHealthPort, protocol: "TCP" }],
+            ports: secure.ports.length > 0 ? secure.ports : [metricsPort(serverHealthPort)],
             securityContext: unprivileged,
             // Anybody who reaches the port can make it allocate memory. V8's limit of the heap follows from this one: half of it.
             resources: { ...requests("10m", "100Mi"), limits: { memory: "1Gi" } },
