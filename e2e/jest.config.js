@@ -22,7 +22,6 @@ const folders = [
   "ovn-offload",
   "security",
   "monitoring",
-  "versions",
   "mutation",
 ];
 

@@ -70,13 +70,9 @@ async function startOperator(): Promise<KeptProcess> {
   return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "node-rights-operator" });
 }
 
-/** Connects with the token of a config daemon on worker-1, bound to its pod: before Kubernetes 1.31 it cannot be bound to a Node. */
+/** Connects with the token of a config daemon on worker-1. */
 async function daemonClient(): Promise<Transport> {
-  const name = "daemon-on-worker-1";
-  const spec = { nodeName: "worker-1", serviceAccountName: daemon, containers: [{ name: "daemon", image: "none" }] };
-  const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec };
-  await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: JSON.stringify(pod) });
-  const bound = ["--bound-object-kind=Pod", `--bound-object-name=${name}`];
+  const bound = ["--bound-object-kind=Node", "--bound-object-name=worker-1"];
   const token = await cluster.kubectl(["create", "token", daemon, "-n", namespace, ...bound]);
   return connect({ kubeconfig: await cluster.clientFor({ token: token.trim() }) });
 }

@@ -37,8 +37,8 @@ export function registerConditionMetrics(registry: Registry, caches: ConditionCa
   new Gauge({
     name: "switchyard_conditions",
     help:
-      "Conditions of policies, pools, configs and networks: 1 if the condition is True, else 0. Networks have Degraded only. " +
-      "The label object_namespace is that of a network.",
+      "Conditions of policies, pools, configs and networks: 1 if True, else 0. Networks have Degraded only, and " +
+      "object_namespace.",
     // Not `namespace`: Prometheus gives each series that of the operator's pod.
     labelNames: ["kind", "object_namespace", "name", "type"],
     registers: [registry],

@@ -68,8 +68,8 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   new Gauge({
     name: "switchyard_resource_vfs",
     help:
-      "VFs of all nodes by resource and state: wanted by the specs, configured, held by a pod, or free. VFs of a node whose " +
-      "kubelet does not answer are neither held nor free.",
+      "VFs of all nodes by resource and state: wanted by specs, configured, held by a pod, or free. Without an answer of " +
+      "the kubelet, neither held nor free.",
     labelNames: ["resource", "state"],
     registers,
     collect() {
