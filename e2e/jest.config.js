@@ -22,6 +22,7 @@ const folders = [
   "ovn-offload",
   "security",
   "monitoring",
+  "versions",
   "mutation",
 ];
 

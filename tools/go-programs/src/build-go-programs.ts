@@ -23,6 +23,8 @@ export interface GoPrograms {
   readonly tags?: readonly string[];
   /** Variable of a Go package -> module in go.mod whose version it gets, so that the program knows its version. */
   readonly versions?: Readonly<Record<string, string>>;
+  /** Variable of a Go package -> its value. */
+  readonly values?: Readonly<Record<string, string>>;
 }
 
 /** Returns the directory with the programs. Rejects if Go is missing or a build fails. */
@@ -36,14 +38,15 @@ export async function buildGoPrograms(programs: GoPrograms): Promise<string> {
   });
 }
 
-async function linkerFlags({ sources, versions = {} }: GoPrograms): Promise<string> {
+async function linkerFlags({ sources, versions = {}, values = {} }: GoPrograms): Promise<string> {
   const goMod = await readFile(join(sources, "go.mod"), "utf8");
   const stamps = Object.entries(versions).map(([variable, module]) => {
     const version = new RegExp(String.raw`^\s*(?:require\s+)?${module} (v\S+)`, "m").exec(goMod)?.[1];
     if (version === undefined) throw new Error(`${sources}/go.mod does not require ${module}`);
     return `-X ${variable}=${version}`;
   });
-  return ["-s -w", ...stamps].join(" ");
+  const fixed = Object.entries(values).map(([variable, value]) => `-X ${variable}=${value}`);
+  return ["-s -w", ...stamps, ...fixed].join(" ");
 }
 
 /** Returns a name for the content of the directory: of its files and their paths. */

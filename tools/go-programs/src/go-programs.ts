@@ -32,6 +32,9 @@ const known = {
   ignition: { title: "the validator of Ignition" },
   kubeconform: { title: "kubeconform" },
   kubelet: { title: "the kubelet", versions: { "k8s.io/component-base/version.gitVersion": "k8s.io/kubernetes" } },
+  // The oldest version that Switchyard supports, and the first one after which a status is stored whatever the rules say of the spec.
+  "kubernetes-1.30": apiServer("1.30"),
+  "kubernetes-1.33": apiServer("1.33"),
   multus: { title: "Multus" },
   "network-resources-injector": { title: "the network resources injector" },
   "operator-verify": { title: "the validator of OLM's bundles" },
@@ -39,6 +42,17 @@ const known = {
   "rdma-cni": { title: "the rdma CNI plugin" },
   "sriov-cni": { title: "the sriov CNI plugin" },
 } satisfies Readonly<Record<string, Omit<GoPrograms, "sources" | "cacheName">>>;
+
+/** kube-apiserver and kube-controller-manager of an older version. Clients read the numbers, too. */
+function apiServer(version: "1.30" | "1.33"): Omit<GoPrograms, "sources" | "cacheName"> {
+  const [gitMajor = "", gitMinor = ""] = version.split(".");
+  const variable = (name: string) => `k8s.io/component-base/version.${name}`;
+  return {
+    title: `the API server of Kubernetes ${version}`,
+    versions: { [variable("gitVersion")]: "k8s.io/kubernetes" },
+    values: { [variable("gitMajor")]: gitMajor, [variable("gitMinor")]: gitMinor },
+  };
+}
 
 /** Returns the directory of the programs. Rejects if Go is missing or cannot build them. */
 export async function goPrograms(name: GoProgramsName): Promise<string> {

@@ -23,6 +23,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   mutation: { programs: [] },
   security: { programs: [] },
   monitoring: { programs: [] },
+  versions: { programs: [] },
   "eve-bridge": { programs: ["ip", "nsenter", "unshare", "dnsmasq", "strace", "busybox"] },
   afxdp: {
     programs: [

@@ -19,6 +19,7 @@ const contents = [
   ["chart-values.md", "Chart values", "values of the Helm chart with their defaults"],
   ["upstream-values.md", "Values of the Go operator's chart", "what becomes of each"],
   ["components.md", "Components", "images of the chart, and what was run or compared with each"],
+  ["compatibility.md", "Versions of Kubernetes", "what is tested with which, and what is weaker with older ones"],
   ["flags.md", "Flags", "flags and environment variables of each program"],
   ["conditions.md", "Conditions", "types and reasons of `status.conditions`, and what to do"],
   ["events.md", "Events", "reasons of events, and what to do"],
