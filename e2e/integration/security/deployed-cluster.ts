@@ -14,7 +14,7 @@ import {
   namespace,
 } from "../../src/operator/identity-objects.ts";
 
-/** The object that a token is bound to: a pod, or the node with this name. */
+/** What a token is bound to: the pod with this name, or a pod on the node with this name, as the kubelet requests it. */
 export type Bound = string | { readonly pod: string };
 
 /** The cluster and its rendered objects. Disposing it stops the API server. */
@@ -40,9 +40,19 @@ export async function prepareCluster(): Promise<DeployedCluster> {
     const list = { apiVersion: "v1", kind: "List", items: objects };
     await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(list) });
   };
+  const pods = new Map<string, Promise<string>>();
+  /** Returns the name of a pod of the account on the node. Before 1.31, a token cannot be bound to a Node. */
+  async function podOn(nodeName: string, serviceAccountName: string): Promise<string> {
+    const name = `${serviceAccountName}-of-${nodeName}`;
+    const spec = { nodeName, serviceAccountName, containers: [{ name: "main", image: "none" }] };
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec };
+    const created = pods.get(name) ?? create([pod]).then(() => name);
+    pods.set(name, created);
+    return created;
+  }
   async function kubeconfigOf(serviceAccount: string, bound?: Bound): Promise<string> {
-    const [kind, name] = typeof bound === "object" ? ["Pod", bound.pod] : ["Node", bound];
-    const flags = name === undefined ? [] : [`--bound-object-kind=${kind}`, `--bound-object-name=${name}`];
+    const name = typeof bound === "string" ? await podOn(bound, serviceAccount) : bound?.pod;
+    const flags = name === undefined ? [] : ["--bound-object-kind=Pod", `--bound-object-name=${name}`];
     const token = await cluster.kubectl(["create", "token", serviceAccount, "-n", namespace, ...flags]);
     return cluster.clientFor({ token: token.trim() });
   }

@@ -70,9 +70,13 @@ async function startOperator(): Promise<KeptProcess> {
   return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "node-rights-operator" });
 }
 
-/** Connects with the token of a config daemon on worker-1. */
+/** Connects with the token of a config daemon on worker-1, bound to its pod: before Kubernetes 1.31 it cannot be bound to a Node. */
 async function daemonClient(): Promise<Transport> {
-  const bound = ["--bound-object-kind=Node", "--bound-object-name=worker-1"];
+  const name = "daemon-on-worker-1";
+  const spec = { nodeName: "worker-1", serviceAccountName: daemon, containers: [{ name: "daemon", image: "none" }] };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec };
+  await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: JSON.stringify(pod) });
+  const bound = ["--bound-object-kind=Pod", `--bound-object-name=${name}`];
   const token = await cluster.kubectl(["create", "token", daemon, "-n", namespace, ...bound]);
   return connect({ kubeconfig: await cluster.clientFor({ token: token.trim() }) });
 }
