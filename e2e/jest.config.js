@@ -6,7 +6,6 @@ const folders = [
   "vm",
   "faults",
   "fidelity",
-  "dra",
   "quirks",
   "eve-bridge",
   "afxdp",
