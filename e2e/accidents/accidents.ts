@@ -146,10 +146,10 @@ export const accidents: readonly Accident[] = [
   {
     name: "the SriovOperatorConfig is deleted with all that it owns, and created again",
     async act(world) {
-      const { users, observer, until } = world.cluster;
+      const { users, observer } = world.cluster;
       await users.delete(sriovOperatorConfigs, place(operatorConfigName));
       const areGone = () => ofKind(observer.objects(), "SriovNetworkNodeState").length === 0;
-      await until("the node states are collected", areGone, patient);
+      await world.cluster.until("the node states are collected", areGone, patient);
       await users.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: {} });
     },
   },
@@ -260,13 +260,13 @@ export const accidents: readonly Accident[] = [
   {
     name: "all objects are restored from a backup without status, the policies last",
     async act(world) {
-      const { users, observer, transport, until } = world.cluster;
+      const { users, observer, transport } = world.cluster;
       const kinds = [sriovOperatorConfigs, sriovNetworkNodeStates];
       const backup = kinds.map((type) => ofKind(observer.objects(), type.kind).map(backedUp));
       await users.delete(sriovOperatorConfigs, place(operatorConfigName));
       await users.delete(sriovNetworkNodePolicies, place("fast"));
       const areGone = () => ofKind(observer.objects(), "SriovNetworkNodeState").length === 0;
-      await until("the node states are collected", areGone, patient);
+      await world.cluster.until("the node states are collected", areGone, patient);
       for (const [index, type] of kinds.entries()) {
         for (const body of backup[index] ?? []) {
           const namespace = componentSettings.namespace;
@@ -297,9 +297,9 @@ export const accidents: readonly Accident[] = [
     name: "a person deletes all policies and confirms the reset, and creates them again",
     mayChangeVfs: true,
     async act(world) {
-      const { users, transport, until } = world.cluster;
+      const { users, transport } = world.cluster;
       await users.delete(sriovNetworkNodePolicies, place("fast"));
-      await until("the reset is announced", () => isHeld(world, "MassLoss"), patient);
+      await world.cluster.until("the reset is announced", () => isHeld(world, "MassLoss"), patient);
       await confirmReset(sriovOperatorConfigs, {
         read: (path) => transport.request({ method: "GET", path }),
         merge: (path, body) =>

@@ -10,8 +10,8 @@ function setUp() {
   const cluster = createCluster();
   const world = { doubts: 0, lines: 0 };
   const news: EventToRecord[] = [];
-  const caches = [{ doubt: () => void world.doubts++ }, { name: "a cache that is made of others" }];
-  const restores = createRestoreReports({ caches, log: { warn: () => void world.lines++ } });
+  const caches = [{ doubt: () => (world.doubts += 1) }, { name: "a cache that is made of others" }];
+  const restores = createRestoreReports({ caches, log: { warn: () => (world.lines += 1) } });
   const events = { record: (told: EventToRecord) => void news.push(told) };
   function start(): { readonly keys: string[]; readonly reconcile: () => Promise<unknown> } {
     const { sources, reconcile } = restores.controller({ events, caches: cluster });

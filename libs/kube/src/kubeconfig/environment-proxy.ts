@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * proxyFor returns the proxy that environment variables name for a server, by the rules of Go's httpproxy package, which kubectl
- * follows: HTTPS_PROXY for https, HTTP_PROXY for http, and NO_PROXY for exceptions, in upper or lower case. A server on this machine never
- * has a proxy.
+ * proxyFor returns the proxy that environment variables name for a server. The rules are those of Go's httpproxy package, which kubectl
+ * follows. HTTPS_PROXY is for https, HTTP_PROXY for http, and NO_PROXY has the exceptions, in upper or lower case. A server on this
+ * machine never has a proxy.
  * Usage: `proxyFor(new URL("https://api.example.com"), process.env)`.
  */
 import { BlockList, isIP } from "node:net";
