@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** nodePools returns the pools that a node offers, from its AfxdpNetworkNodeState. Pure. */
-import {
-  afxdpResourcePrefix,
+import { isUserSpaceDriver, afxdpResourcePrefix,
   isInterfaceName,
   type AfxdpInterfaceSpec,
   type AfxdpInterfaceStatus,
   type AfxdpNetworkNodeState,
-  type AfxdpPoolSpec,
-} from "@switchyard/api";
-import { deviceKey, isUserSpaceDriver, subfunctionKey } from "@switchyard/policy";
+  type AfxdpPoolSpec } from "@switchyard/api";
+import { deviceKey, subfunctionKey } from "@switchyard/policy";
 import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device.ts";
 
 /** A pool with its devices. It is also what the record keeps. */

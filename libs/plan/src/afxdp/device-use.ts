@@ -5,8 +5,8 @@
  * device to a pod; the program stays after the pod.
  * Usage: `if (isSubfunctionHeld(subfunction)) held.push(subfunction.sfNumber);`.
  */
+import { isUserSpaceDriver } from "@switchyard/api";
 import type { AfxdpInterfaceStatus, AfxdpSubfunctionStatus } from "@switchyard/api";
-import { isUserSpaceDriver } from "@switchyard/policy";
 import type { Reason } from "../impact.ts";
 import type { AfxdpStep } from "./afxdp-step.ts";
 
