@@ -117,7 +117,7 @@ describe("VFs in use stay", () => {
       const specs: unknown[] = [];
       const seen = news.states.get(node)?.metadata.generation;
       await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "fast"]);
-      await sleep(2_000);
+      await sleep(500);
       specs.push(news.states.get(node)?.metadata.generation);
       await applyPolicy(testCluster, "fast", policySpec);
       await policyIs(news, "fast", "Ready");

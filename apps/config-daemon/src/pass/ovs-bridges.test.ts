@@ -71,7 +71,7 @@ describe("a node with Open vSwitch", () => {
     expect(daemon.error()).toContain(`bridge ${bridge} forwards no packets: ovs-vswitchd does not run`);
     expect(daemon.last()?.openVSwitch?.switchError).toMatch(/^ovs-vswitchd does not run/);
     expect(daemon.last()?.bridges).toMatchObject({ ovs: [{ name: bridge }] });
-    expect(daemon.status()?.syncStatus).toBe("Failed");
+    expect(daemon.status().syncStatus).toBe("Failed");
     kernel.ovs.startSwitch();
     await daemon.pass(withBridge);
     expect(daemon.error()).toBe("");

@@ -76,9 +76,8 @@ async function renew(): Promise<number> {
   }
 }
 
-function parseNoArgs(args: readonly string[]): undefined {
-  parseArgs({ args: [...args], options: {} });
-  return undefined;
+function parseNoArgs(args: readonly string[]): object {
+  return parseArgs({ args: [...args], options: {} }).values;
 }
 
 interface InstallArgs {

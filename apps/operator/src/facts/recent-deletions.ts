@@ -21,7 +21,7 @@ export interface RecentDeletionsOptions {
  * An object that is deleted and created again within two seconds counts as present all the time. A deletion that is meant takes effect
  * this much later, which is little beside a drain.
  */
-const settleMs = 3_000;
+const settleMs = 5_000;
 
 /**
  * Subscribes to the caches until `signal` aborts. An object that was deleted shortly before the start is not known, so the start
