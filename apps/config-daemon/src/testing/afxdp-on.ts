@@ -5,7 +5,7 @@ import type { Host } from "@switchyard/host";
 import { systemKernelClock } from "@switchyard/host/testing";
 import type { SriovUse } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
-import type { PodHolders } from "../afxdp/observe/pod-holders.ts";
+import type { PodHolders } from "../afxdp/pass/pod-holders.ts";
 import type { RecentUses } from "../afxdp/observe/recent-uses.ts";
 import { createAfxdpSteps } from "../afxdp/pass/apply-afxdp-steps.ts";
 import { configureAfxdp } from "../afxdp/pass/configure-afxdp.ts";

@@ -9,7 +9,7 @@ import type { Logger } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps } from "../../deadlines/with-deadline.ts";
 import { createRetries } from "../../pass/retries.ts";
 import type { ReadKubeletDevices } from "../../kubelet/kubelet.ts";
-import { createPodHolders } from "../observe/pod-holders.ts";
+import { createPodHolders } from "./pod-holders.ts";
 import { createRecentUses } from "../observe/recent-uses.ts";
 import { settlingMs } from "../orphaned-programs/orphaned-programs.ts";
 import type { ReportAfxdp } from "../report/afxdp-reports.ts";

@@ -24,7 +24,7 @@ import { isRequestOver, runRounds, type FailedStep, type Owned, type PassResult 
 import type { Phase } from "../../report/phase.ts";
 import type { KeepAfxdpBoot } from "../../systemd/afxdp-boot.ts";
 import { observeAfxdp, type ObserveAfxdpOptions } from "../observe/observe-afxdp.ts";
-import type { PodHolders } from "../observe/pod-holders.ts";
+import type { PodHolders } from "./pod-holders.ts";
 import type { RecentUses } from "../observe/recent-uses.ts";
 import type { AfxdpSteps } from "./apply-afxdp-steps.ts";
 import { ownDevices } from "./own-devices.ts";

@@ -14,7 +14,7 @@ import {
 import { planAfxdp } from "@switchyard/plan";
 import type { KubeletDevices } from "../../kubelet/kubelet.ts";
 import { afxdpOn } from "../../testing/afxdp-on.ts";
-import { createPodHolders, type PodHolders } from "../observe/pod-holders.ts";
+import { createPodHolders, type PodHolders } from "./pod-holders.ts";
 
 const pf = pci("0000:3b:00.0");
 const spec = (more: Partial<AfxdpInterfaceSpec> = {}) => ({
