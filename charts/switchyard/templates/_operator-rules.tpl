@@ -339,18 +339,6 @@ SPDX-License-Identifier: Apache-2.0
     - nodes
   verbs:
     - get
-- apiGroups:
-    - authentication.k8s.io
-  resources:
-    - tokenreviews
-  verbs:
-    - create
-- apiGroups:
-    - authorization.k8s.io
-  resources:
-    - subjectaccessreviews
-  verbs:
-    - create
 {{- if has $variant (list "openshift") }}
 - apiGroups:
     - config.openshift.io

@@ -568,6 +568,41 @@ export const reference: Reference = {
       "remedy": "If the loss is not intended, restore the policies before the time in the message. If it is, wait, or run the command in the message."
     },
     {
+      "table": "hardwareOffloadReasons",
+      "about": "Reasons of the condition HardwareOffload on SriovOperatorConfigs, written by ovn-offload.",
+      "name": "Ready",
+      "meaning": "OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC.",
+      "remedy": "Nothing."
+    },
+    {
+      "table": "hardwareOffloadReasons",
+      "about": "Reasons of the condition HardwareOffload on SriovOperatorConfigs, written by ovn-offload.",
+      "name": "Progressing",
+      "meaning": "Hosts are on their way; the message names the first one and what it lacks.",
+      "remedy": "Wait. status.ovnHardwareOffload has what each host lacks."
+    },
+    {
+      "table": "hardwareOffloadReasons",
+      "about": "Reasons of the condition HardwareOffload on SriovOperatorConfigs, written by ovn-offload.",
+      "name": "Degraded",
+      "meaning": "A host or an object of the service needs somebody; the message says which and what to do.",
+      "remedy": "Do what the message says."
+    },
+    {
+      "table": "podsWaitingReasons",
+      "about": "Reasons of the condition PodsWaiting on pools in the status of spec.ovnHardwareOffload, written by ovn-offload.",
+      "name": "NoInterface",
+      "meaning": "Pods cannot start on hosts of the pool, because they have no network with a VF as default network.",
+      "remedy": "Give the pods the annotation v1.multus-cni.io/default-network, or keep them away with taint: NoSchedule."
+    },
+    {
+      "table": "podsWaitingReasons",
+      "about": "Reasons of the condition PodsWaiting on pools in the status of spec.ovnHardwareOffload, written by ovn-offload.",
+      "name": "NoPods",
+      "meaning": "No pod waits.",
+      "remedy": "Nothing."
+    },
+    {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "Valid",
@@ -662,6 +697,12 @@ export const reference: Reference = {
       "type": "Normal",
       "when": "On the SriovOperatorConfig: a pool is no longer selected, and its nodes are being restored.",
       "remedy": "Wait for OvnOffloadRestored."
+    },
+    {
+      "name": "OvnOffloadObjectRestored",
+      "type": "Warning",
+      "when": "On the SriovOperatorConfig: somebody else has deleted an object of ovn-offload that hosts need, and it is written again.",
+      "remedy": "Find who deleted it in the audit log of the API server. To give hosts back, remove the entry of ovnHardwareOffload."
     },
     {
       "name": "OvnOffloadReady",
@@ -819,6 +860,12 @@ export const reference: Reference = {
       "meaning": "Unix time at which all steps of a plan last succeeded; 0 if never since the process started."
     },
     {
+      "name": "switchyard_last_pass_timestamp_seconds",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "Unix time at which the daemon last found the node as its spec requires; 0 if never since the process started."
+    },
+    {
       "name": "switchyard_node_sync_status",
       "type": "gauge",
       "labels": [
@@ -882,6 +929,53 @@ export const reference: Reference = {
       "meaning": "Time to prepare or unprepare a ResourceClaim, in seconds, by operation (prepare, unprepare)."
     },
     {
+      "name": "switchyard_daemon_set_pods",
+      "type": "gauge",
+      "labels": [
+        "daemon_set",
+        "state"
+      ],
+      "meaning": "Pods of each DaemonSet of the operator by state: desired (nodes that should run one), updated, and available."
+    },
+    {
+      "name": "switchyard_certificate_not_after_timestamp_seconds",
+      "type": "gauge",
+      "labels": [
+        "component",
+        "part"
+      ],
+      "meaning": "Unix time at which a certificate that the operator issues ends, by component and part: certificate (of the server) or ca (that the API server trusts)."
+    },
+    {
+      "name": "switchyard_conditions",
+      "type": "gauge",
+      "labels": [
+        "kind",
+        "object_namespace",
+        "name",
+        "type"
+      ],
+      "meaning": "Conditions of policies, pools, configs and networks: 1 if True, else 0. Networks have Degraded only, and object_namespace."
+    },
+    {
+      "name": "switchyard_drain_seconds",
+      "type": "histogram",
+      "labels": [],
+      "meaning": "Duration of drains of nodes, from the first eviction until no pod is left that has to go."
+    },
+    {
+      "name": "switchyard_node_configuration_seconds",
+      "type": "histogram",
+      "labels": [],
+      "meaning": "Time from a change of a node's spec until the node is configured, with its drain and reboot."
+    },
+    {
+      "name": "switchyard_policy_configuration_seconds",
+      "type": "histogram",
+      "labels": [],
+      "meaning": "Time from the beginning of a change until all nodes of a policy are configured."
+    },
+    {
       "name": "switchyard_node_states",
       "type": "gauge",
       "labels": [
@@ -904,7 +998,7 @@ export const reference: Reference = {
         "kind",
         "name"
       ],
-      "meaning": "Number of nodes that a policy or pool selects."
+      "meaning": "Number of nodes that a policy or pool selects. Nodes without a NIC that the policy matches do not count."
     },
     {
       "name": "switchyard_ready_nodes",
@@ -916,14 +1010,13 @@ export const reference: Reference = {
       "meaning": "Number of nodes that are configured as a policy or pool requires."
     },
     {
-      "name": "switchyard_conditions",
+      "name": "switchyard_resource_vfs",
       "type": "gauge",
       "labels": [
-        "kind",
-        "name",
-        "type"
+        "resource",
+        "state"
       ],
-      "meaning": "Conditions of policies and pools: 1 if the condition is True, else 0."
+      "meaning": "VFs of all nodes by resource and state: wanted by specs, configured, held by a pod, or free. Without an answer of the kubelet, neither held nor free."
     },
     {
       "name": "switchyard_drain_slot_age_seconds",
@@ -932,23 +1025,6 @@ export const reference: Reference = {
         "state"
       ],
       "meaning": "Age of the longest-held drain slot in seconds, by state of its node: draining, complete, or stalled (complete, without progress). 0 if none is held."
-    },
-    {
-      "name": "switchyard_api_requests_total",
-      "type": "counter",
-      "labels": [
-        "verb",
-        "code"
-      ],
-      "meaning": "Requests to the API server by HTTP method (or WATCH) and result: OK, or the reason of the error."
-    },
-    {
-      "name": "switchyard_api_request_seconds",
-      "type": "histogram",
-      "labels": [
-        "verb"
-      ],
-      "meaning": "Duration of requests to the API server in seconds, without watches."
     },
     {
       "name": "switchyard_queue_depth",
@@ -1030,12 +1106,44 @@ export const reference: Reference = {
       "meaning": "Time to answer an admission review, without network and TLS."
     },
     {
+      "name": "switchyard_admission_refusals_total",
+      "type": "counter",
+      "labels": [
+        "kind",
+        "field"
+      ],
+      "meaning": "Problems for which changes were refused, by kind and field. A change with several problems counts for each field."
+    },
+    {
+      "name": "switchyard_serving_certificate_not_after_timestamp_seconds",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "Unix time at which the certificate ends that the webhook shows to the API server, whoever has issued it."
+    },
+    {
       "name": "switchyard_cache_age_seconds",
       "type": "gauge",
       "labels": [
         "resource"
       ],
       "meaning": "Time in seconds since the API server last confirmed the content of a cache, which it does once a minute. A value above 75 is a problem."
+    },
+    {
+      "name": "switchyard_api_requests_total",
+      "type": "counter",
+      "labels": [
+        "verb",
+        "code"
+      ],
+      "meaning": "Requests to the API server by HTTP method (or WATCH) and result: OK, or the reason of the error."
+    },
+    {
+      "name": "switchyard_api_request_seconds",
+      "type": "histogram",
+      "labels": [
+        "verb"
+      ],
+      "meaning": "Duration of requests to the API server in seconds, without watches."
     },
     {
       "name": "process_cpu_seconds_total",
@@ -1065,10 +1173,10 @@ export const reference: Reference = {
       "name": "switchyard_build_info",
       "type": "gauge",
       "labels": [
-        "service",
+        "component",
         "version"
       ],
-      "meaning": "Always 1. The labels name the service and its version."
+      "meaning": "Always 1. The labels name the program and its version."
     }
   ]
 };
