@@ -42,7 +42,10 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
       return (await testCluster.kubectl(["get", "pods", "-l", "name=sriov-network-operator", "-o", "name"])) === "";
     });
     await testCluster.cluster.applyCrds(join(switchyardChart, "crds"));
-    const manifest = await helm.run(["template", "switchyard", switchyardChart, "--no-hooks", "--kube-version", "1.34.0"], values);
+    const manifest = await helm.run(
+      ["template", "switchyard", switchyardChart, "--no-hooks", "--kube-version", "1.34.0"],
+      values,
+    );
     const items = readManifest(manifest).filter(({ kind }) => kind !== "CustomResourceDefinition");
     const apply = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
     await testCluster.kubectl(apply, { apiVersion: "v1", kind: "List", items });

@@ -5,13 +5,7 @@
 import { afxdpNetworkNodeStates, afxdpPluginManager as manager, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { createWriter, startController, watchObjects, type FailedWatch, type Transport } from "@switchyard/kube";
 import { watchLinks } from "@switchyard/netlink";
-import {
-  cacheProblems,
-  showCacheAges,
-  whenAborted,
-  type Logger,
-  type Registry,
-} from "@switchyard/service";
+import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { createFailureLog } from "@switchyard/service/cluster";
 import { createPoolsReconciler } from "./pools-reconciler.ts";
 import type { PoolServer } from "./serve-pools.ts";

@@ -18,13 +18,7 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import {
-  cacheProblems,
-  showCacheAges,
-  whenAborted,
-  type Logger,
-  type Registry,
-} from "@switchyard/service";
+import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { createFailureLog } from "@switchyard/service/cluster";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 

@@ -344,7 +344,11 @@ describe("a policy on nodes", () => {
       'spec.deviceType: on the NVIDIA cards of w1, "vfio-pci" is for virtual machines: DPDK needs "netdevice" with spec.isRdma true';
     const nodes = [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })]), node("w2", [pf()])];
     const answered = (deviceType: "vfio-pci" | "netdevice", on: typeof nodes) =>
-      admit(create(policy("new", { deviceType, nicSelector: { rootDevices: ["0000:3b:00.0"] } })), view({ nodes: on }), stoppedClock).warnings;
+      admit(
+        create(policy("new", { deviceType, nicSelector: { rootDevices: ["0000:3b:00.0"] } })),
+        view({ nodes: on }),
+        stoppedClock,
+      ).warnings;
     expect(answered("vfio-pci", nodes)).toContain(message);
     expect(answered("netdevice", nodes)).not.toContain(message);
     expect(answered("vfio-pci", nodes.slice(1)).join()).not.toContain("NVIDIA");

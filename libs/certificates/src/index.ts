@@ -25,4 +25,4 @@ export {
 } from "./kube-certificate-store.ts";
 export type { CertificateRequest, IssuedCertificate, KeyPair } from "./sign-certificate.ts";
 export { registeredPath, type SecretData } from "./certificate-secret.ts";
-export { formatReviewPaths, openPath, parseReviewPaths, reviewPathsKey } from "./review-paths.ts";
+export { openPath, parseReviewPaths } from "./review-paths.ts";

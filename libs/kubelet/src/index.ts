@@ -18,13 +18,7 @@ export {
   type ResourceDevices,
 } from "./pod-resources-messages.ts";
 export type { DraDeviceHealth } from "./dra/dra-health-messages.ts";
-export type {
-  ClaimRef,
-  PrepareAnswer,
-  PrepareAnswers,
-  PreparedDevice,
-  UnprepareAnswers,
-} from "./dra/dra-messages.ts";
+export type { ClaimRef, PrepareAnswer, PrepareAnswers, PreparedDevice, UnprepareAnswers } from "./dra/dra-messages.ts";
 export { serveDraPlugin, type DraPlugin, type DraPluginOptions } from "./dra/serve-dra-plugin.ts";
 export {
   createPodResources,

@@ -73,7 +73,6 @@ export {
   type OfferProblem,
 } from "./allocation/vf-offer.ts";
 export {
-  allocatorFor,
   noClaims,
   drainsByDevice,
   poolOverlaps,
@@ -158,7 +157,7 @@ export { subfunctionHint } from "./afxdp/device-problems.ts";
 export { poolVerdict, type PoolVerdict } from "./afxdp/pool-verdict.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
 export { reservedVfs, unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";
-export { parseVfConfig, type VfConfig, type VfConfigDriver } from "./claims/vf-config.ts";
+export { type VfConfig, type VfConfigDriver } from "./claims/vf-config.ts";
 export {
   parseAllocatedClaim,
   type AllocatedClaim,

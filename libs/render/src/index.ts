@@ -36,9 +36,7 @@ export {
 } from "./device-plugin/policy-device-plugin-config.ts";
 export { addressOfDevice, deviceNameOf, renderDeviceClasses, type DeviceClassesInput } from "./dra/device-names.ts";
 export {
-  isLeftOut,
   renderResourceSlices,
-  sliceName,
   type DraWithheldReason,
   type ResourceSlicesInput,
   type WithheldFromClaims,

@@ -38,7 +38,7 @@ export type { LogStream } from "./readable-stream.ts";
 export { disableOptimizer } from "./memory.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
-export { createScrapeGate, type ScrapeGate } from "./scrape-gate.ts";
+export { type ScrapeGate } from "./scrape-gate.ts";
 export { logAbsentKinds, cacheProblems, showCacheAges, type AgeingCaches } from "./caches.ts";
 export { whenAborted, mapConcurrently } from "./promises.ts";
 export { isErrno, type ErrnoError } from "./errors.ts";

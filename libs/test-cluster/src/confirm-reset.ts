@@ -31,7 +31,7 @@ export async function confirmReset(
 }
 
 /** Returns the time in the message of ResetHeld that confirms a reset; undefined if none is announced. */
-export function resetTimeIn(config: unknown): string | undefined {
+function resetTimeIn(config: unknown): string | undefined {
   const status = isRecord(config) && isRecord(config["status"]) ? config["status"] : {};
   const conditions = Array.isArray(status["conditions"]) ? status["conditions"].filter(isRecord) : [];
   const held = conditions.find((condition) => condition["type"] === conditionTypes.resetHeld);

@@ -16,7 +16,7 @@ export {
   enableFeatureGate,
   policySpec,
 } from "./cluster-objects.ts";
-export { confirmReset, resetTimeIn, type ConfigAccess } from "./confirm-reset.ts";
+export { confirmReset, type ConfigAccess } from "./confirm-reset.ts";
 export { simulateKubelets, startPod, type KubeletOptions, type PodChange } from "./fake-kubelet.ts";
 export {
   openshiftCrds,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** nodePools returns the pools that a node offers, from its AfxdpNetworkNodeState. Pure. */
-import { isUserSpaceDriver, afxdpResourcePrefix,
+import {
+  isUserSpaceDriver,
+  afxdpResourcePrefix,
   isInterfaceName,
   type AfxdpInterfaceSpec,
   type AfxdpInterfaceStatus,
   type AfxdpNetworkNodeState,
-  type AfxdpPoolSpec } from "@switchyard/api";
+  type AfxdpPoolSpec,
+} from "@switchyard/api";
 import { deviceKey, subfunctionKey } from "@switchyard/policy";
 import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device.ts";
 

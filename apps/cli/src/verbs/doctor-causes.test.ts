@@ -89,7 +89,9 @@ describe("switchyard doctor, with one cause", () => {
       "WaitingForSlot <- DisruptionBudgetBlocksDrain",
     ]);
     expect(text.match(/^ {2}Next: /gm)).toHaveLength(1);
-    expect(text).toContain(`\n  └ info EvictingPods SriovNetworkNodeState/${ns}/worker-1: 1\n    pod left: apps/client-0`);
+    expect(text).toContain(
+      `\n  └ info EvictingPods SriovNetworkNodeState/${ns}/worker-1: 1\n    pod left: apps/client-0`,
+    );
     expect(text).toMatch(/\nDoctor: 1 error, 0 warnings\.\n$/);
   });
 

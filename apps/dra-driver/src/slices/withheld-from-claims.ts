@@ -115,7 +115,8 @@ export function describeUnready(address: string, cause: UnreadyCause | "changing
 const messages: Readonly<Record<UnreadyCause | "changing", (vf: string) => string>> = {
   draining: (vf) => `VF ${vf} is withheld until the config daemon has changed it (drain)`,
   "no-bridge": (vf) => `VF ${vf} is withheld until the bridge of its PF exists`,
-  "bridge-down": (vf) => `VF ${vf} is withheld until ovs-vswitchd runs, without which the bridge of its PF forwards no packets`,
+  "bridge-down": (vf) =>
+    `VF ${vf} is withheld until ovs-vswitchd runs, without which the bridge of its PF forwards no packets`,
   "no-interface": (vf) => `VF ${vf} has no network interface`,
   unclean: (vf) => `VF ${vf} is withheld until the settings that a past pod has left are reset`,
   changing: (vf) => `VF ${vf} is about to be created again or bound to another driver`,

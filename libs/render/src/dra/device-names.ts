@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 export const multusDomain = "k8s.cni.cncf.io";
 
 /** On DeviceClasses that an operator has created; `value` is that of the Go operators and of Switchyard. */
-export const generatedBy = { key: "sriovnetwork.openshift.io/generated-by", value: "sriov-network-operator" } as const;
+const generatedBy = { key: "sriovnetwork.openshift.io/generated-by", value: "sriov-network-operator" } as const;
 
 /** Returns "0000-3b-00-2" for the VF "0000:3b:00.2"; undefined if the text is no PCI address. */
 export function deviceNameOf(pciAddress: string): string | undefined {

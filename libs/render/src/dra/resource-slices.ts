@@ -89,7 +89,7 @@ export function renderResourceSlices(input: ResourceSlicesInput): ResourceSlice[
 }
 
 /** Reports whether a VF that is withheld for this reason is left out of the slices. Otherwise it has a taint. */
-export function isLeftOut(reason: DraWithheldReason): boolean {
+function isLeftOut(reason: DraWithheldReason): boolean {
   return leftOut[reason];
 }
 
@@ -110,7 +110,7 @@ const leftOut: Readonly<Record<DraWithheldReason, boolean>> = {
 };
 
 /** Returns the name of a slice: names of nodes have as many characters as those of slices can have. */
-export function sliceName(nodeName: string, index: number): string {
+function sliceName(nodeName: string, index: number): string {
   return `${nodeName.slice(0, 240).replace(/[.-]+$/, "")}-sriov-${index}`;
 }
 

@@ -20,7 +20,6 @@ import type { ScrapeGate } from "../scrape-gate.ts";
 import { createOutageLog, isOutage, type OutageLog } from "./outage-log.ts";
 
 export { createFailureLog } from "./failure-log.ts";
-export { measureTransport } from "./measure-transport.ts";
 
 export interface ConnectToClusterOptions extends ConnectOptions {
   readonly log: Logger;
