@@ -5,7 +5,7 @@
  */
 import { useData } from "vitepress";
 import { defineComponent, h, onMounted, ref } from "vue";
-import type { SiteTheme } from "@switchyard/docs";
+import type { SiteTheme } from "@switchyard/docs/site-theme";
 
 export const VersionMenu = defineComponent({
   name: "VersionMenu",

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 export { buildSite } from "./build-site.ts";
-export { siteConfig, type SiteTheme } from "./site-config.ts";
+export { siteConfig } from "./site-config.ts";

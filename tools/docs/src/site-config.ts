@@ -6,24 +6,17 @@
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { DefaultTheme, UserConfig } from "vitepress";
+import type { UserConfig } from "vitepress";
 import { headingId } from "./heading-ids.ts";
 import { home } from "./home.ts";
 import { labelTables } from "./label-tables.ts";
 import { navigation, type Titled } from "./navigation.ts";
 import { pageOf, siteLink, type Workspace } from "./pages.ts";
+import type { SiteTheme } from "./site-theme.ts";
 import { searchedText, searchOptions } from "./search.ts";
 
 /** Read by docs/.vitepress/config.ts: it names the version in the menu and where other versions are. */
 export const publishedVariable = "SWITCHYARD_DOCS_PUBLISHED";
-
-/** The theme's configuration with what the version menu of docs/.vitepress/theme needs. */
-export interface SiteTheme extends DefaultTheme.Config {
-  /** "v0.1" */
-  readonly version: string;
-  /** Whether versions.json and other versions are one folder above the site. */
-  readonly isPublished: boolean;
-}
 
 /** Files that never are pages: packages and their documents. */
 const excluded = ["apps/**", "libs/**", "tools/**", "e2e/**", "charts/**", "reports/**", "dist/**", "node_modules/**"];
