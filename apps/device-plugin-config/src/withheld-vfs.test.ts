@@ -218,7 +218,7 @@ describe("a node that moves to ResourceClaims", () => {
     await sidecar.run();
     await sidecar.run();
     const { status = {} } = lab;
-    sidecar.published = new Map([[vf1 ?? "", ["sriovnetwork.k8snetworkplumbingwg.io"]]]);
+    sidecar.published = new Map([[vf1, ["sriovnetwork.k8snetworkplumbingwg.io"]]]);
     sidecar.state = { ...lab, status: { ...status, offeredBy: "dra" } };
     await sidecar.run();
     expect(await sidecar.offered()).toEqual({ none: ["none"] });

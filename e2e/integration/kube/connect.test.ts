@@ -6,7 +6,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
-import { startControlPlane, startTestProxy, type ControlPlane } from "@switchyard/testing";
+import { startTestProxy } from "@switchyard/kube/testing";
+import { startControlPlane, type ControlPlane } from "@switchyard/testing";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 60_000;

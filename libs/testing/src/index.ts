@@ -27,6 +27,5 @@ export { createProgress, writeToStderr, type Progress, type WriteLine } from "./
 export { outputOf, runProgram, type ProgramEnd, type ProgramOptions } from "./programs/run-program.ts";
 export { startControlPlane } from "./control-plane/start-control-plane.ts";
 export { renderTable } from "./table.ts";
-export { startTestProxy, type TestProxy, type TestTunnel } from "./control-plane/test-proxy.ts";
 export { TestingError, type TestingErrorCode } from "./testing-error.ts";
 export { findWorkspaceRoot } from "./workspace-root.ts";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { startTestProxy } from "@switchyard/testing";
 import { connect } from "../connect/connect.ts";
 import { TemporaryDirectory } from "../testing/temporary-directory.ts";
+import { startTestProxy } from "../testing/test-proxy.ts";
 import { proxyFor } from "./environment-proxy.ts";
 
 const proxy = "http://proxy.example.com:3128";

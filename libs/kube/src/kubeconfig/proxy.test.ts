@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { startTestProxy } from "@switchyard/testing";
 import { HttpTransport } from "../http/http-transport.ts";
 import { FakeApiServer } from "../testing/fake-api-server.ts";
 import { TemporaryDirectory } from "../testing/temporary-directory.ts";
+import { startTestProxy } from "../testing/test-proxy.ts";
 import { readKubeconfig } from "./read-kubeconfig.ts";
 
 const path = "/api/v1/namespaces/ns/configmaps";

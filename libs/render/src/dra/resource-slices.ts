@@ -88,11 +88,7 @@ export function renderResourceSlices(input: ResourceSlicesInput): ResourceSlice[
   }));
 }
 
-/** Reports whether a VF that is withheld for this reason is left out of the slices. Otherwise it has a taint. */
-function isLeftOut(reason: DraWithheldReason): boolean {
-  return leftOut[reason];
-}
-
+/** Whether a VF that is withheld for this reason is left out of the slices. Otherwise it has a taint. */
 const leftOut: Readonly<Record<DraWithheldReason, boolean>> = {
   held: true,
   offered: true,

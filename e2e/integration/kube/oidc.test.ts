@@ -4,8 +4,8 @@ import { describe, expect, it } from "@jest/globals";
 import { createServer } from "node:https";
 import { text } from "node:stream/consumers";
 import { createAuthority } from "@switchyard/testing";
-import { TemporaryDirectory } from "../testing/temporary-directory.ts";
-import { readKubeconfig } from "./read-kubeconfig.ts";
+import { readKubeconfig } from "@switchyard/kube/kubeconfig";
+import { TemporaryDirectory } from "@switchyard/kube/testing";
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 

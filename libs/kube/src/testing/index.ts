@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What tests of other projects use. */
+export { TemporaryDirectory } from "./temporary-directory.ts";
+export { startTestProxy } from "./test-proxy.ts";
