@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The service that gives VFs to pods by ResourceClaims. main.ts is its process. */
 import { createLinuxHost } from "@switchyard/host";
-import { connect, watchRefusals } from "@switchyard/kube";
 import { runService } from "@switchyard/service";
+import { connectToCluster } from "@switchyard/service/cluster";
 import { collectAtQuarterOfLimit, releaseMemoryAfter } from "@switchyard/service/memory";
 import { join } from "node:path";
 import { draDriverFlags } from "./dra-driver-flags.ts";
@@ -20,13 +20,15 @@ export function runDraDriver(): Promise<number> {
     async main({ flags, ...service }) {
       const { hostRoot, kubeletDirectory } = flags;
       const releaseMemory = releaseMemoryAfter(startEndMs);
-      const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
-      await using transport = connection.transport;
+      const { kubeconfig } = flags;
+      await using connection = await connectToCluster({ kubeconfig, ...service });
+      const { transport, log } = connection;
       await using host = createLinuxHost(hostRoot, { onUnreadableRecord: () => undefined });
       await serveNode({
         ...flags,
         ...service,
         transport,
+        log,
         host,
         onStarted() {
           collectAtQuarterOfLimit();

@@ -27,6 +27,7 @@ import {
 import { serveDraPlugin, type ClaimRef, type DraDeviceHealth } from "@switchyard/kubelet";
 import { allocationOf } from "@switchyard/policy";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
+import { createFailureLog } from "@switchyard/service/cluster";
 import { join } from "node:path";
 import { createClaimStatus } from "./claims/claim-status.ts";
 import { answerClaims } from "./claims/answer-claims.ts";
@@ -69,8 +70,9 @@ const manager = "switchyard-dra-driver";
 export async function serveNode(options: ServeNodeOptions): Promise<void> {
   const { transport, host, nodeName, namespace, resourcePrefix, kubelet, log, signal } = options;
   const metrics = createDriverMetrics(options.metrics);
+  const failed = createFailureLog(log);
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
-    log.warn({ resource, ageMs, error }, "watch failed; retrying");
+    failed({ resource, ageMs, error }, "watch failed; retrying");
   };
   await using states = watchObjects({
     ...{ transport, namespace, report },

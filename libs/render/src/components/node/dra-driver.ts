@@ -8,6 +8,7 @@ import { draDriverName, labels } from "@switchyard/api";
 import { accessObjects, eventRule, privilegedRules, readConfigRule } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
 import type { RbacRule } from "../objects/kube-objects.ts";
+import { scrapeReviewRules, secureMetrics } from "../objects/metrics-port.ts";
 import {
   daemonSet,
   everyTaint,
@@ -25,6 +26,7 @@ const name = "sriov-dra-driver";
 
 /** Port on the node's loopback address, because the pod uses the node's network. */
 const healthPort = 29122;
+const metricsPort = 29126;
 
 const hostRoot = "/host";
 
@@ -67,7 +69,7 @@ export const draDriver: Component = {
       {
         serviceAccount: name,
         inNamespace: { role: name, binding: name, rules: [...rules, ...privilegedRules(input)] },
-        inCluster: { role: name, binding: name, rules: clusterRules },
+        inCluster: { role: name, binding: name, rules: [...clusterRules, ...scrapeReviewRules(input.settings)] },
       },
       input,
     ),
@@ -94,6 +96,7 @@ export const draDriver: Component = {
 };
 
 function driver({ settings }: ComponentInput): Container {
+  const metrics = secureMetrics(settings, metricsPort);
   return {
     name,
     image: settings.images.draDriver ?? "",
@@ -105,8 +108,10 @@ function driver({ settings }: ComponentInput): Container {
         KUBELET_DIRECTORY: settings.kubeletDirectory,
         RESOURCE_PREFIX: settings.resourcePrefix,
         HEALTH_ADDRESS: `127.0.0.1:${healthPort}`,
+        ...metrics.env,
       }),
     ],
+    ...(metrics.ports.length > 0 && { ports: metrics.ports }),
     // It binds drivers, and writes files for the kubelet and for container runtimes to the host.
     securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
     resources: requests("10m", "65Mi"),

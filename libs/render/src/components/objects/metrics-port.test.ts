@@ -8,6 +8,7 @@ const components = [
   { component: "config-daemon", container: "sriov-network-config-daemon", port: 29123 },
   { component: "device-plugin", container: "follow-config", port: 29125 },
   { component: "afxdp-device-plugin", container: "afxdp-device-plugin", port: 29124 },
+  { component: "dra-driver", container: "sriov-dra-driver", port: 29126 },
   { component: "operator-webhook", container: "webhook-server", port: 8445 },
 ] as const;
 
