@@ -114,7 +114,7 @@ describe("after helm install", () => {
 
   it("the webhook is registered at a secret path, which no other object shows to the accounts", async () => {
     const paths = await registeredPaths();
-    for (const path of paths) expect(path).toMatch(/^\/[\w-]{32}\/(mutating|validating)-custom-resource$/);
+    for (const path of paths) expect(path).toMatch(/^\/[0-9a-f]{32}\/(mutating|validating)-custom-resource$/);
     const operator = "sriov-sriov-network-operator";
     for (const account of accounts.filter((name) => name !== operator)) {
       await using client = await asAccount(account);

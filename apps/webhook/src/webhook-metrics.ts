@@ -38,7 +38,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   });
   const notAfter = new Gauge({
     name: "switchyard_serving_certificate_not_after_timestamp_seconds",
-    help: "Unix time at which the certificate ends that the webhook shows to the API server, whoever has issued it.",
+    help: "Unix time at which the certificate that the webhook shows to the API server ends, from any issuer.",
     registers,
   });
   const fieldOf = limitValues(maxFields);

@@ -128,7 +128,7 @@ it("the rights of nodes are granted after the policies and their bindings, and o
   const writes = await operatorsWrites();
   const lastPolicy = writes.findLastIndex((write) => write.includes("validatingadmissionpolic"));
   const firstRight = writes.findIndex((write) => write.includes("rolebindings/sriov-"));
-  expect(writes.slice(0, lastPolicy + 1)).toHaveLength(6);
+  expect(writes.slice(0, lastPolicy + 1)).toHaveLength(8);
   expect(firstRight).toBeGreaterThan(lastPolicy);
 
   await using client = await daemonClient();

@@ -460,7 +460,7 @@ export const hardwareOffloadReasons = {
    */
   progressing: "Progressing",
   /**
-   * A host or an object of the service needs somebody; the message says which and what to do.
+   * A host or an object of the service needs an administrator; the message says which and what to do.
    * @remedy Do what the message says.
    */
   degraded: "Degraded",

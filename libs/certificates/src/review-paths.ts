@@ -13,15 +13,18 @@ export const reviewPathsKey = "review-paths";
 /** The path without a secret, which is registered for Secrets of others, and for those of older releases until they are renewed. */
 export const openPath = "";
 
-/** Returns 32 characters that nobody can guess who does not have the key of the certificate. */
+/**
+ * Returns 32 characters that nobody can guess who does not have the key of the certificate. The API server accepts a segment of a path
+ * only if it is a DNS subdomain (RFC 1123), such as these digits.
+ */
 export function secretPathOf({ key }: Pick<IssuedCertificate, "key">): string {
-  return createHmac("sha256", key).update("switchyard review path").digest("base64url").slice(0, 32);
+  return createHmac("sha256", key).update("switchyard review path").digest("hex").slice(0, 32);
 }
 
 /** Parses the file. A line that is no path is left out; without any, only the open path counts. */
 export function parseReviewPaths(text: string): readonly string[] {
   const lines = text.replace(/\n$/, "").split("\n");
-  const paths = lines.filter((line) => line === openPath || /^[\w-]{32}$/.test(line));
+  const paths = lines.filter((line) => line === openPath || /^[0-9a-f]{32}$/.test(line));
   return paths.length === 0 ? [openPath] : [...new Set(paths)];
 }
 

@@ -585,7 +585,7 @@ export const reference: Reference = {
       "table": "hardwareOffloadReasons",
       "about": "Reasons of the condition HardwareOffload on SriovOperatorConfigs, written by ovn-offload.",
       "name": "Degraded",
-      "meaning": "A host or an object of the service needs somebody; the message says which and what to do.",
+      "meaning": "A host or an object of the service needs an administrator; the message says which and what to do.",
       "remedy": "Do what the message says."
     },
     {
@@ -1118,7 +1118,7 @@ export const reference: Reference = {
       "name": "switchyard_serving_certificate_not_after_timestamp_seconds",
       "type": "gauge",
       "labels": [],
-      "meaning": "Unix time at which the certificate ends that the webhook shows to the API server, whoever has issued it."
+      "meaning": "Unix time at which the certificate that the webhook shows to the API server ends, from any issuer."
     },
     {
       "name": "switchyard_cache_age_seconds",

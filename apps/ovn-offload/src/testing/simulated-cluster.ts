@@ -137,11 +137,15 @@ export class SimulatedCluster {
   /** Steps until nothing changes. Throws if that takes too long. */
   settle(): void {
     for (let i = 0; i < 200; i++) {
-      const before = JSON.stringify([...this.nodes]);
+      const before = this.#nodesAndPools();
       const changes = this.step().filter(({ kind }) => kind !== "apply-machine-config");
-      if (changes.length === 0 && before === JSON.stringify([...this.nodes])) return;
+      if (changes.length === 0 && before === this.#nodesAndPools()) return;
     }
     throw new Error(`the cluster does not settle: ${JSON.stringify(this.decide().writes)}`);
+  }
+
+  #nodesAndPools(): string {
+    return JSON.stringify([[...this.nodes], [...this.rolledOut]]);
   }
 
   apply(write: OffloadWrite): void {

@@ -43,7 +43,7 @@ export async function buildBundle(root: string, { epoch, channel, pin }: BundleO
     icon: await readFile(join(root, "docs/public/logo.svg"), "utf8"),
     createdAt: new Date(epoch * 1000).toISOString().replace(".000", ""),
   });
-  const isLeftOut = (object: Manifest) => isOfTheOperator(object.kind) || isAdmissionPolicy(object);
+  const isLeftOut = (object: Manifest) => isOfTheOperator(object.kind) || isNotOfOlm(object);
   const others = objects.filter((object) => !isLeftOut(object)).map(withoutNamespace);
   const manifests = [csv, ...definitions, ...others, owner(account)];
   const annotations = annotationsOf(channel);
@@ -62,9 +62,12 @@ function isOfTheOperator(kind: string): boolean {
   return ["ServiceAccount", "Deployment", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"].includes(kind);
 }
 
-/** OLM creates no admission policies. docs/security.md says what the operator's token can do without its policy. */
-function isAdmissionPolicy({ kind }: Manifest): boolean {
-  return ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].includes(kind);
+/**
+ * OLM creates neither admission policies nor NetworkPolicies. docs/security.md says what the operator's token can do without its
+ * policy.
+ */
+function isNotOfOlm({ kind }: Manifest): boolean {
+  return ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "NetworkPolicy"].includes(kind);
 }
 
 function rulesOf(objects: readonly Manifest[], kind: "Role" | "ClusterRole", account: string): readonly Rule[] {
