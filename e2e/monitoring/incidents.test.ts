@@ -27,6 +27,7 @@ import {
   withoutComponents,
   type Recording,
 } from "../integration/monitoring/recording.ts";
+import { disposeOf } from "../src/dispose-of.ts";
 import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 import { recordPages, type PageRecorder } from "./metrics-recorder.ts";
@@ -68,11 +69,7 @@ beforeAll(async () => {
   recorder = recordPages(targets, new Set(metrics));
 }, 900_000);
 
-afterAll(async () => {
-  await recorder[Symbol.asyncDispose]();
-  await worker[Symbol.asyncDispose]();
-  await cluster[Symbol.asyncDispose]();
-}, 60_000);
+afterAll(() => disposeOf(recorder, worker, cluster), 60_000);
 
 /** Alerts that fire if Prometheus scrapes at this interval. */
 async function firing(

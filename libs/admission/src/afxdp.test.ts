@@ -99,7 +99,7 @@ describe("an AF_XDP policy", () => {
       "spec.nicSelector names no port: all 4 ports of driver ice are selected",
     ]);
     expect(review(create(afxdpPolicy("a", { nicSelector: { pfNames: ["ens1f0", "ens9"] } }))).warnings).toEqual([
-      'spec.nicSelector.pfNames[1]: "ens9" matches no NIC on any of 2 nodes',
+      'spec.nicSelector.pfNames[1]: "ens9" is not a NIC on any of 2 nodes',
     ]);
   });
 

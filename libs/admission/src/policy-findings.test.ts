@@ -269,13 +269,11 @@ describe("a policy on nodes", () => {
     expect(warnings({ nicSelector: { pfNames: ["ens1f0#0-3", "uplink1#0-3"] } }, { nodes })).toEqual(
       expect.arrayContaining([
         "spec.nicSelector: matches no NIC on w3",
-        'spec.nicSelector.pfNames[1]: "uplink1#0-3" matches no NIC on any of 3 nodes',
+        'spec.nicSelector.pfNames[1]: "uplink1#0-3" is not a NIC on any of 3 nodes',
       ]),
     );
     const addresses = { nicSelector: { rootDevices: ["0000:af:00.0", "0000:3b:00.0"] } };
-    expect(warnings(addresses, { nodes }).join()).toContain(
-      'rootDevices[0]: "0000:af:00.0" matches no NIC on any of 3',
-    );
+    expect(warnings(addresses, { nodes }).join()).toContain('rootDevices[0]: "0000:af:00.0" is not a NIC on any of 3');
     expect(warnings({ nicSelector: { pfNames: ["ens1f0", "eth9"] } }, { nodes }).join()).not.toContain("matches no");
     const nameless = [node("w1", [pf(), pf({ name: "", pciAddress: "0000:3b:00.1" })])];
     expect(warnings({ nicSelector: { pfNames: ["ens1f0", "x"] } }, { nodes: nameless }).join()).not.toContain(

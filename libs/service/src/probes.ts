@@ -2,7 +2,7 @@
 /**
  * startProbes serves the HTTP endpoints of a service: /healthz (the process is alive), /readyz (it can do its work now)
  * and /metrics. Metrics can be served over TLS, and only to those who may read them.
- * Usage: `await using probes = await startProbes({ healthAddress, metricsAddress, notReady, notAlive, metrics })`.
+ * Usage: `await using probes = await startProbes({ name, healthAddress, metricsAddress, notReady, notAlive, metrics })`.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

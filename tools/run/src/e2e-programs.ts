@@ -21,6 +21,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   quirks: { programs: [] },
   mutation: { programs: [] },
   security: { programs: [] },
+  accidents: { programs: [] },
   monitoring: { programs: [] },
   versions: { programs: [] },
   "eve-bridge": { programs: ["ip", "nsenter", "unshare", "dnsmasq", "strace", "busybox"] },

@@ -124,7 +124,7 @@ const reports: readonly Report[] = [
     verb: ["validate"],
     input: [policy("fabric", { nicSelector: { pfNames: ["ens1f0", "uplink1"] } })],
     existing: cluster(),
-    words: ['pfNames[1]: "uplink1" matches no NIC on w1'],
+    words: ['pfNames[1]: "uplink1" is not a NIC on w1'],
   },
   {
     report: "network-resources-injector#88",

@@ -98,7 +98,7 @@ describe("createPolicyStatusReconciler", () => {
     ]);
     const idle = await statusOf({ nicSelector: { pfNames: ["ens1f0", "uplink1"] } }, { "worker-1": done });
     expect(idle.holds).toEqual([
-      'Ready Configured: 1 of 1 nodes configured; spec.nicSelector.pfNames[1]: "uplink1" matches no NIC on worker-1',
+      'Ready Configured: 1 of 1 nodes configured; spec.nicSelector.pfNames[1]: "uplink1" is not a NIC on worker-1',
     ]);
   });
 

@@ -82,7 +82,7 @@ export function idleEntries<Selector extends SelectorFields, Nic extends Selecta
 }
 
 /**
- * Returns for example `"uplink1" matches no NIC on any of 3 nodes`, and which NIC comes nearest. `nodes` are the names of the
+ * Returns for example `"uplink1" is not a NIC on any of 3 nodes`, and which NIC comes nearest. `nodes` are the names of the
  * nodes that have reported their NICs.
  */
 export function describeIdleEntry<Nic extends SelectableNic>(
@@ -90,7 +90,7 @@ export function describeIdleEntry<Nic extends SelectableNic>(
   nodes: readonly string[],
 ): string {
   const where = nodes.length === 1 ? nodes.join() : `any of ${nodes.length} nodes`;
-  const text = `${JSON.stringify(value.slice(0, maxNameLength))} matches no NIC on ${where}`;
+  const text = `${JSON.stringify(value.slice(0, maxNameLength))} is not a NIC on ${where}`;
   return nearest === undefined ? text : `${text}; nearest match: ${describeNearest(nearest)}`;
 }
 

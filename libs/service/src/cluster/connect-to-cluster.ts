@@ -2,7 +2,7 @@
 /**
  * connectToCluster connects a service to the API server: requests are measured, refusals are shown by /readyz, and an outage
  * is a few lines of the log.
- * Usage: `await using cluster = await connectToCluster({ kubeconfig: flags.kubeconfig, log, metrics });`
+ * Usage: `await using cluster = await connectToCluster({ kubeconfig: flags.kubeconfig, log, metrics, scrapes });`
  */
 import {
   connect,
