@@ -654,7 +654,7 @@ describe("a node state that is deleted during the drain of its node", () => {
     await block();
     await replaceState();
     await isBlocked();
-    expect(isUnschedulable("again")).toBe(true);
+    await eventually("cordoned", () => isUnschedulable("again"));
     await dropBudget("vnf");
     await isConfiguredAndReleased();
     expect(hasPod("vnf")).toBe(false);

@@ -119,11 +119,11 @@ function wrap(target: Logger, failed: (error: KubeError, message: string) => voi
   };
 }
 
-/** Reports whether the API server gave no answer, or answered that it cannot answer now. */
+/** Reports whether the API server gave no answer, or answered that it failed. A request to slow down (429) is an answer. */
 export function isOutage(error: unknown): error is KubeError {
   if (!isKubeError(error)) return false;
   if (error.status === undefined) return isKubeError(error, "ConnectionLost", "Timeout") && !isDistrust(error);
-  return error.status === 429 || error.status >= 500;
+  return error.status >= 500;
 }
 
 /** A certificate that is not trusted is no outage: it has to be corrected. */
