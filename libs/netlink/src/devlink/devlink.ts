@@ -83,8 +83,8 @@ const driverInit = 1;
 const [nlaString, nlaFlag] = [5, 6];
 
 /**
- * Reads and changes parameters of drivers by devlink (linux/devlink.h), such as "flow_steering_mode" of mlx5_core. Only
- * parameters with a text are supported.
+ * Reads and changes parameters of drivers by devlink (linux/devlink.h), such as "flow_steering_mode" of mlx5_core, which has a text,
+ * and "enable_eth", which is a flag.
  * `devlink dev param show BUS/DEVICE name NAME`. Returns the value that has effect now, or undefined if the parameter has
  * none. Rejects with ENODEV without such an instance, EINVAL if the driver does not have the parameter.
  */
@@ -93,21 +93,10 @@ export async function getTextParameter(
   handle: DevlinkHandle,
   name: string,
 ): Promise<string | undefined> {
-  const [answer] = await requestGeneric(family, {
-    tried: `read parameter ${name} of ${handle.bus}/${handle.device}`,
-    command: parameterCommands.parameterGet,
-    attributes: [...encodeHandle(handle), text(parameterAttributes.name, name)],
-  });
-  const parameter = findNested(answer ?? [], parameterAttributes.parameter);
-  const [type] = find(parameter, parameterAttributes.type) ?? [];
+  const { type, valueIn } = await readParameter(family, handle, name);
   if (type !== nlaString) throw malformed(`parameter ${name} of type ${type ?? "missing"}`);
-  for (const { value } of findNested(parameter, parameterAttributes.valuesList)) {
-    const entry = parseAttributes(value);
-    const data = find(entry, parameterAttributes.data);
-    if (find(entry, parameterAttributes.configurationMode)?.[0] === runtime && data !== undefined)
-      return readText(data);
-  }
-  return undefined;
+  const data = find(valueIn(runtime) ?? [], parameterAttributes.data);
+  return data === undefined ? undefined : readText(data);
 }
 
 /** `devlink dev param set BUS/DEVICE name NAME value VALUE cmode runtime`. Rejects with the errno of the driver. */
@@ -116,17 +105,8 @@ export async function setTextParameter(
   handle: DevlinkHandle,
   { name, value }: { readonly name: string; readonly value: string },
 ): Promise<void> {
-  await requestGeneric(family, {
-    tried: `set parameter ${name} ${value} on ${handle.bus}/${handle.device}`,
-    command: parameterCommands.parameterSet,
-    attributes: [
-      ...encodeHandle(handle),
-      text(parameterAttributes.name, name),
-      bytes(parameterAttributes.type, Buffer.of(nlaString)),
-      bytes(parameterAttributes.configurationMode, Buffer.of(runtime)),
-      text(parameterAttributes.data, value),
-    ],
-  });
+  const data = [text(parameterAttributes.data, value)];
+  await setParameter(family, handle, { name, value, type: nlaString, mode: runtime, data });
 }
 
 /**
@@ -138,19 +118,9 @@ export async function getFlagParameter(
   handle: DevlinkHandle,
   name: string,
 ): Promise<boolean | undefined> {
-  const [answer] = await requestGeneric(family, {
-    tried: `read parameter ${name} of ${handle.bus}/${handle.device}`,
-    command: parameterCommands.parameterGet,
-    attributes: [...encodeHandle(handle), text(parameterAttributes.name, name)],
-  });
-  const parameter = findNested(answer ?? [], parameterAttributes.parameter);
-  if (find(parameter, parameterAttributes.type)?.[0] !== nlaFlag) return undefined;
-  for (const { value } of findNested(parameter, parameterAttributes.valuesList)) {
-    const entry = parseAttributes(value);
-    if (find(entry, parameterAttributes.configurationMode)?.[0] !== driverInit) continue;
-    return find(entry, parameterAttributes.data) !== undefined;
-  }
-  return undefined;
+  const { type, valueIn } = await readParameter(family, handle, name);
+  const value = type === nlaFlag ? valueIn(driverInit) : undefined;
+  return value && find(value, parameterAttributes.data) !== undefined;
 }
 
 /** `devlink dev param set BUS/DEVICE name NAME value true|false cmode driverinit`. It has effect after reloadInstance(). */
@@ -159,15 +129,48 @@ export async function setFlagParameter(
   handle: DevlinkHandle,
   { name, value }: { readonly name: string; readonly value: boolean },
 ): Promise<void> {
+  const data = value ? [bytes(parameterAttributes.data, Buffer.alloc(0))] : [];
+  await setParameter(family, handle, { name, value, type: nlaFlag, mode: driverInit, data });
+}
+
+/** Returns the type of a parameter, and the attributes of its value in a configuration mode. */
+async function readParameter(family: GenericFamily, handle: DevlinkHandle, name: string) {
+  const [answer] = await requestGeneric(family, {
+    tried: `read parameter ${name} of ${handle.bus}/${handle.device}`,
+    command: parameterCommands.parameterGet,
+    attributes: [...encodeHandle(handle), text(parameterAttributes.name, name)],
+  });
+  const parameter = findNested(answer ?? [], parameterAttributes.parameter);
+  const values = findNested(parameter, parameterAttributes.valuesList).map(({ value }) => parseAttributes(value));
+  return {
+    type: find(parameter, parameterAttributes.type)?.[0],
+    valueIn: (mode: number) => values.find((each) => find(each, parameterAttributes.configurationMode)?.[0] === mode),
+  };
+}
+
+interface NewParameter {
+  readonly name: string;
+  /** For the error. */
+  readonly value: string | boolean;
+  readonly type: number;
+  readonly mode: number;
+  readonly data: readonly Buffer[];
+}
+
+async function setParameter(
+  family: GenericFamily,
+  handle: DevlinkHandle,
+  { name, value, type, mode, data }: NewParameter,
+): Promise<void> {
   await requestGeneric(family, {
     tried: `set parameter ${name} ${value} on ${handle.bus}/${handle.device}`,
     command: parameterCommands.parameterSet,
     attributes: [
       ...encodeHandle(handle),
       text(parameterAttributes.name, name),
-      bytes(parameterAttributes.type, Buffer.of(nlaFlag)),
-      bytes(parameterAttributes.configurationMode, Buffer.of(driverInit)),
-      ...(value ? [bytes(parameterAttributes.data, Buffer.alloc(0))] : []),
+      bytes(parameterAttributes.type, Buffer.of(type)),
+      bytes(parameterAttributes.configurationMode, Buffer.of(mode)),
+      ...data,
     ],
   });
 }
