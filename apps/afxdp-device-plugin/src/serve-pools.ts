@@ -15,7 +15,7 @@ import {
   type PodDevices,
 } from "@switchyard/kubelet";
 import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
-import type { Logger } from "@switchyard/service";
+import { createTurns, type Logger } from "@switchyard/service";
 import { releaseForBpfman, releasedPrograms } from "./bpfman-report.ts";
 import { createDeviceUsers, type DeviceUsers } from "./device-users.ts";
 import { createLeaseBook } from "./lease-book.ts";
@@ -96,6 +96,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   const xdp = createXdpDevices({ maps: paths.maps, ...(netns !== undefined && { netns }) });
   let programs: readonly AfxdpLoadedProgram[] = [];
   const isBpfman = options.loader === "bpfman";
+  /** No device is released that the kubelet has just asked for. */
   const inTurn = createTurns();
   /** An allocation and an update can both serve sockets. */
   const inSocketTurn = createTurns();
@@ -374,31 +375,6 @@ interface Surroundings {
   readonly isRestricted: boolean;
   readonly loader: DeviceLoader;
   readonly metrics: PluginMetrics;
-}
-
-/** Runs actions one after the other. */
-interface Turns {
-  readonly run: <Result>(act: () => Promise<Result>) => Promise<Result>;
-  /** Resolves when the last action has ended. Never rejects. */
-  readonly ended: () => Promise<void>;
-}
-
-/**
- * Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for, and no two
- * actions replace the socket of a device.
- */
-function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    run<Result>(act: () => Promise<Result>): Promise<Result> {
-      const result = last.then(act);
-      last = result.catch(() => undefined);
-      return result;
-    },
-    async ended(): Promise<void> {
-      await last;
-    },
-  };
 }
 
 function forPod(device: PoolDevice, { hasPinnedMap, uid }: NodePool): DeviceForPod {

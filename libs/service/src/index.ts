@@ -40,6 +40,6 @@ export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
 export { type ScrapeGate } from "./scrape-gate.ts";
 export { logAbsentKinds, cacheProblems, showCacheAges, type AgeingCaches } from "./caches.ts";
-export { whenAborted, mapConcurrently } from "./promises.ts";
+export { createTurns, whenAborted, mapConcurrently } from "./promises.ts";
 export { isErrno, type ErrnoError } from "./errors.ts";
 export { makeDirectory } from "./make-directory.ts";

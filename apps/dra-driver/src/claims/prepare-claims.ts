@@ -21,9 +21,8 @@ import {
   type ClaimRecord,
   type ContainerEdits,
 } from "@switchyard/render";
-import type { Logger } from "@switchyard/service";
+import { createTurns, type Logger } from "@switchyard/service";
 import { createClaimFiles } from "./claim-files.ts";
-import { createTurns } from "./claim-turns.ts";
 import { containerEnv } from "./container-env.ts";
 import {
   baseRequest,
@@ -86,7 +85,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
     const claim = await readAllocated(ref);
     const vfs = claim.devices.map((device) => toClaimVf(device, deps.state()));
     if (vfs.length === 0) return [];
-    const added = new Set(await turns.run(reservation, () => reserve(ref, vfs)));
+    const added = new Set(await turns.run(() => reserve(ref, vfs), reservation));
     // A running pod keeps the driver of its VF, whatever the policy says meanwhile.
     const toBind = vfs.filter(
       ({ isAdmin, driver, pciAddress }) => !isAdmin && (driver !== undefined || added.has(pciAddress)),
@@ -237,8 +236,8 @@ export function createClaims(deps: ClaimsDeps): Claims {
   }
 
   return {
-    prepare: (claim) => turns.run(claim.uid, () => prepareNow(claim)),
-    unprepare: (claim) => turns.run(claim.uid, () => unprepareNow(claim)),
+    prepare: (claim) => turns.run(() => prepareNow(claim), claim.uid),
+    unprepare: (claim) => turns.run(() => unprepareNow(claim), claim.uid),
     records: () => records.list(),
   };
 }
