@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * causeOf finds for a finding the one that explains it: an operator that does not run explains a drain that does not go on. A
+ * findCauses finds for each finding the one that explains it: an operator that does not run explains a drain that does not go on. A
  * person then reads one cause, and its consequences below it.
  */
-import { hasLabels, labelsOf } from "@switchyard/policy";
+import { hasLabels, type Labels } from "@switchyard/policy";
 import { at, listAt, textAt } from "../json.ts";
 import type { ObjectRef } from "./finding.ts";
 import type { DetectedFinding } from "./rule.ts";
@@ -72,20 +72,20 @@ const links: readonly Link[] = [
   },
 ];
 
-/** Returns the finding that explains `finding` best, among those that are not explained by it; undefined if none does. */
-export function causeOf(
-  finding: DetectedFinding,
+/** Returns a function of one of the findings: the one that explains it best, of those that can; undefined if none does. */
+export function findCauses(
   findings: readonly DetectedFinding[],
   snapshot: Snapshot,
-): DetectedFinding | undefined {
-  for (const { causes, consequences, relates } of links) {
-    if (!consequences.includes(finding.code)) continue;
-    const cause = findings.find(
-      (other) => other !== finding && causes.includes(other.code) && relates(other, finding, snapshot),
-    );
-    if (cause !== undefined) return cause;
-  }
-  return undefined;
+): (finding: DetectedFinding) => DetectedFinding | undefined {
+  const known = links.map((link) => ({ ...link, found: findings.filter(({ code }) => link.causes.includes(code)) }));
+  return (finding) => {
+    for (const { found, consequences, relates } of known) {
+      if (!consequences.includes(finding.code)) continue;
+      const cause = found.find((other) => other !== finding && relates(other, finding, snapshot));
+      if (cause !== undefined) return cause;
+    }
+    return undefined;
+  };
 }
 
 function differs(cause: DetectedFinding, consequence: DetectedFinding): boolean {
@@ -99,16 +99,19 @@ function isSameObject({ object: a }: DetectedFinding, { object: b }: DetectedFin
 /** A policy concerns the nodes that it selects, and a pod that of a component. */
 function concernsSameNode(cause: DetectedFinding, consequence: DetectedFinding, snapshot: Snapshot): boolean {
   const nodes = nodesOf(cause);
-  if (consequence.object.kind.endsWith("NodePolicy")) {
-    const policy = snapshot.cluster.policies.find(({ metadata }) => metadata.name === consequence.object.name);
-    return (
-      policy !== undefined &&
-      snapshot.cluster.nodes.some(
-        (node) => nodes.includes(node.metadata.name) && hasLabels(labelsOf(node), policy.spec.nodeSelector),
-      )
-    );
-  }
-  return nodesOf(consequence).some((name) => nodes.includes(name));
+  const selector = nodeSelectorOf(consequence.object, snapshot);
+  if (selector === undefined) return nodesOf(consequence).some((name) => nodes.includes(name));
+  return nodes.some((name) => {
+    const node = snapshot.nodes.get(name);
+    return node !== undefined && hasLabels(node.labels, selector);
+  });
+}
+
+/** Undefined for objects that are no policies. */
+function nodeSelectorOf({ kind, name }: ObjectRef, { cluster }: Snapshot): Labels | undefined {
+  if (!kind.endsWith("NodePolicy")) return undefined;
+  const policies = kind === "AfxdpNetworkNodePolicy" ? cluster.afxdp.policies : cluster.policies;
+  return policies.find(({ metadata }) => metadata.name === name)?.spec.nodeSelector;
 }
 
 function nodesOf({ object, nodes }: DetectedFinding): readonly string[] {

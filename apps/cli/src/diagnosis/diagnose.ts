@@ -3,7 +3,7 @@
  * diagnose finds what is wrong in a cluster, and returns one result for each node, policy, pool, network and pod.
  */
 import { defined } from "@switchyard/api";
-import { causeOf } from "./causes.ts";
+import { findCauses } from "./causes.ts";
 import type { Severity } from "./finding-catalogue.ts";
 import type { Finding, ObjectRef } from "./finding.ts";
 import { eventsOf } from "./events.ts";
@@ -69,7 +69,8 @@ export function diagnose(snapshot: Snapshot): Diagnosis {
 
 /** The findings below their causes. `findings` are sorted. */
 function chained(findings: readonly DetectedFinding[], snapshot: Snapshot): readonly Finding[] {
-  const causes = new Map(findings.map((finding) => [finding, causeOf(finding, findings, snapshot)]));
+  const causeOf = findCauses(findings, snapshot);
+  const causes = new Map(findings.map((finding) => [finding, causeOf(finding)]));
   const firstCause = (finding: DetectedFinding): DetectedFinding => {
     const passed = new Set<DetectedFinding>();
     let current = finding;
