@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { DeviceClass, SriovNetworkNodePolicy } from "@switchyard/api";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { createDeviceClassReconciler } from "./device-class-controller.ts";
 
 const policy = (name: string, resourceName: string): SriovNetworkNodePolicy => ({
@@ -19,10 +20,12 @@ const deviceClass = (name: string, labels: Record<string, string> = {}): DeviceC
 
 function setUp(policies: readonly SriovNetworkNodePolicy[], existing: readonly DeviceClass[]) {
   const classes = new Map(existing.map((one) => [one.metadata.name, one]));
-  const cluster = { usesClaims: true as boolean | undefined, policies, classes };
+  const states: readonly Pick<CachedNodeState, "spec">[] = [];
+  const cluster = { usesClaims: true as boolean | undefined, policies, states, classes };
   const reconcile = createDeviceClassReconciler({
     classes: { list: () => [...classes.values()] },
     policies: { list: () => cluster.policies },
+    states: { list: () => cluster.states },
     resourcePrefix: "openshift.io",
     usesClaims: () => cluster.usesClaims,
     writer: {
@@ -69,4 +72,17 @@ it("deletes its classes when no policy has the resource, and all when no node us
   cluster.usesClaims = false;
   await run();
   expect([...cluster.classes.keys()]).toEqual(["mine"]);
+});
+
+it("keeps the class of a resource that nodes still have after its policy, which can be lost", async () => {
+  const { cluster, run } = setUp([policy("p", "fast")], []);
+  await run();
+  cluster.policies = [];
+  const vfGroups = [{ resourceName: "fast", vfRange: "0-1" }];
+  cluster.states = [{ spec: { interfaces: [{ pciAddress: "0000:3b:00.0", vfGroups }] } }];
+  await run();
+  expect([...cluster.classes.keys()].sort()).toEqual(["fast", generic]);
+  cluster.states = [];
+  await run();
+  expect([...cluster.classes.keys()]).toEqual([generic]);
 });

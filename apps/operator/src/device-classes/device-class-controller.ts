@@ -4,11 +4,21 @@
  * policies, while a node gives VFs to ResourceClaims. Pods that request such a resource in `resources.limits` get a claim of its class.
  *
  * Classes of other operators with these names are taken over; claims and templates name them. A class is deleted if Switchyard manages
- * it, and no policy has its resource, or no node uses claims any longer. Classes that users have written under other names stay.
+ * it, and neither a policy nor the spec of a node has its resource, or no node uses claims any longer. So a class stays while nodes keep
+ * their configuration because policies may have been lost. Classes that users have written under other names stay.
  */
 import { deviceClasses, labels, type DeviceClass, type SriovNetworkNodePolicy } from "@switchyard/api";
-import { createWriter, equalJson, fromCache, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
+import {
+  createWriter,
+  equalJson,
+  fromCache,
+  type Cache,
+  type CacheChange,
+  type Reconcile,
+  type Writer,
+} from "@switchyard/kube";
 import { renderDeviceClasses } from "@switchyard/render";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { changesUseOfNode, changesUseOfPool, usesClaims } from "../facts/claim-use.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
@@ -16,6 +26,7 @@ import type { OperatorContext } from "../operator-context.ts";
 export interface DeviceClassDeps {
   readonly classes: Pick<Cache<DeviceClass>, "list">;
   readonly policies: Pick<Cache<SriovNetworkNodePolicy>, "list">;
+  readonly states: { readonly list: () => readonly Pick<CachedNodeState, "spec">[] };
   readonly resourcePrefix: string;
   /** Returns undefined while there is no SriovOperatorConfig: then nothing is written. */
   readonly usesClaims: () => boolean | undefined;
@@ -27,11 +38,14 @@ const allClasses = "all";
 
 const managed = { key: labels.managedBy, value: "switchyard-operator" };
 
-export function createDeviceClassReconciler({ classes, policies, ...deps }: DeviceClassDeps): Reconcile {
+export function createDeviceClassReconciler({ classes, policies, states, ...deps }: DeviceClassDeps): Reconcile {
   return async function reconcile(_key, signal) {
     const usesClaims = deps.usesClaims();
     if (usesClaims === undefined) return undefined;
-    const resourceNames = usesClaims ? policies.list().map(({ spec }) => spec.resourceName) : [];
+    const resourceNames = [
+      ...policies.list().map(({ spec }) => spec.resourceName),
+      ...states.list().flatMap(resourcesOf),
+    ];
     const wanted = usesClaims ? renderDeviceClasses({ prefix: deps.resourcePrefix, resourceNames }) : [];
     for (const { metadata, spec } of wanted) {
       const own = { ...metadata.labels, [managed.key]: managed.value };
@@ -46,6 +60,16 @@ export function createDeviceClassReconciler({ classes, policies, ...deps }: Devi
   };
 }
 
+/** The resources of the spec of a node, which can be several times in it. */
+function resourcesOf({ spec }: Pick<CachedNodeState, "spec">): readonly string[] {
+  const groups = (spec.interfaces ?? []).flatMap(({ vfGroups = [] }) => vfGroups);
+  return groups.flatMap(({ resourceName }) => resourceName || []);
+}
+
+function changesResources({ before, after }: CacheChange<CachedNodeState>): boolean {
+  return !equalJson(before && resourcesOf(before), after && resourcesOf(after));
+}
+
 export function startDeviceClassController(context: OperatorContext): void {
   const { transport, caches, settings, rules } = context;
   const { deviceClasses: classes, policies, pools, states, operatorConfigs } = caches;
@@ -56,6 +80,7 @@ export function startDeviceClassController(context: OperatorContext): void {
     reconcile: createDeviceClassReconciler({
       classes,
       policies,
+      states,
       resourcePrefix: settings.components.resourcePrefix,
       usesClaims: () => (rules() === undefined ? undefined : usesClaims(context)),
       writer: createWriter<DeviceClass>({
@@ -71,7 +96,7 @@ export function startDeviceClassController(context: OperatorContext): void {
         before?.spec.resourceName === after?.spec.resourceName ? [] : [allClasses],
       ),
       fromCache(pools, (change) => (changesUseOfPool(change) ? [allClasses] : [])),
-      fromCache(states, (change) => (changesUseOfNode(change) ? [allClasses] : [])),
+      fromCache(states, (change) => (changesUseOfNode(change) || changesResources(change) ? [allClasses] : [])),
       fromCache(operatorConfigs, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : [allClasses])),
     ],
   });

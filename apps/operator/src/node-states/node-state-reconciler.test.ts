@@ -43,6 +43,21 @@ function setUp(options: SetUpOptions = {}) {
   return { ...cluster, ...kept, removed, heldResets, reconcile: (name: string) => reconcile(name, never) };
 }
 
+/** A configured node, worker-1, that loses its only policy. `spec` is what it had. */
+async function losePolicy(options: SetUpOptions) {
+  const world = setUp(options);
+  world.addConfig();
+  world.addNode("worker-1");
+  world.addPolicy("fast");
+  const status = { interfaces: [nic({ owned: true })] };
+  world.setState("worker-1", { status });
+  expect(await world.reconcile("worker-1")).toBeUndefined();
+  const spec = world.applied.get("worker-1")?.spec ?? {};
+  world.setState("worker-1", { spec, status });
+  world.removePolicy("fast");
+  return { ...world, spec };
+}
+
 describe("createNodeStateReconciler", () => {
   it("creates one state for a node of the node set, owned by the SriovOperatorConfig", async () => {
     const { addConfig, addNode, reconcile, applied } = setUp();
@@ -211,18 +226,7 @@ describe("createNodeStateReconciler", () => {
       asked.push([node, losesAll]);
       return losesAll ? hold : undefined;
     };
-    const { addConfig, addNode, addPolicy, removePolicy, setState, reconcile, applied, heldResets } = setUp({
-      massLoss,
-    });
-    addConfig();
-    addNode("worker-1");
-    addPolicy("fast");
-    const status = { interfaces: [nic({ owned: true })] };
-    setState("worker-1", { status });
-    expect(await reconcile("worker-1")).toBeUndefined();
-    const spec = applied.get("worker-1")?.spec ?? {};
-    setState("worker-1", { spec, status });
-    removePolicy("fast");
+    const { reconcile, applied, heldResets, spec } = await losePolicy({ massLoss });
     expect(await reconcile("worker-1")).toEqual({ afterMs: 7 });
     expect([applied.get("worker-1")?.spec, heldResets.list()]).toEqual([spec, [["worker-1", hold]]]);
     hold = undefined;
@@ -231,20 +235,22 @@ describe("createNodeStateReconciler", () => {
     expect(asked).toEqual([false, true, true].map((losesAll) => ["worker-1", losesAll]));
   });
 
-  it("takes nothing from a node while the deletion of a policy may be part of its replacement", async () => {
+  it("moves no node back to the device plugin while the deletion of a pool may be part of its replacement", async () => {
     let remainingMs = 1_200;
-    const { addConfig, addNode, addPolicy, removePolicy, setState, reconcile, applied } = setUp({
-      remainingMs: () => remainingMs,
-    });
+    const { addConfig, addNode, setState, reconcile, applied } = setUp({ remainingMs: () => remainingMs });
     addConfig();
     addNode("worker-1");
-    addPolicy("fast");
-    const status = { interfaces: [nic({ owned: true })] };
-    setState("worker-1", { status });
+    setState("worker-1", { spec: { interfaces: [], allocation: "dra" }, status: { interfaces: [nic({})] } });
+    expect([await reconcile("worker-1"), applied.size]).toEqual([{ afterMs: 1_200 }, 0]);
+    remainingMs = 0;
     expect(await reconcile("worker-1")).toBeUndefined();
-    const spec = applied.get("worker-1")?.spec ?? {};
-    setState("worker-1", { spec, status });
-    removePolicy("fast");
+    expect(applied.get("worker-1")?.spec).toEqual({ interfaces: [] });
+  });
+
+  it("takes nothing from a node while the deletion of a policy may be part of its replacement", async () => {
+    let remainingMs = 1_200;
+    const lost = await losePolicy({ remainingMs: () => remainingMs });
+    const { addPolicy, removePolicy, reconcile, applied, spec } = lost;
     expect(await reconcile("worker-1")).toEqual({ afterMs: 1_200 });
     expect(applied.get("worker-1")?.spec).toEqual(spec);
     addPolicy("fast");

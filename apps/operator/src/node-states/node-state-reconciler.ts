@@ -94,7 +94,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const lost = given && wereLostTogether(given, sriovGrants(next));
     const massLoss = deps.massLoss(name, losesAll(given?.before, sriovGrants(next)));
     const losesMode = Boolean(state?.spec.system?.rdmaMode) && !next.system?.rdmaMode;
-    const waitMs = lost !== undefined || losesMode ? deps.deletions.remainingMs() : 0;
+    const losesClaims = state?.spec.allocation !== undefined && next.allocation === undefined;
+    const waitMs = lost !== undefined || losesMode || losesClaims ? deps.deletions.remainingMs() : 0;
     if (waitMs > 0) return { afterMs: waitMs };
     const hold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
     deps.heldResets.set(name, hold);
