@@ -6,14 +6,10 @@
  * with --loader bpfman also --program-directory.
  */
 import { afxdpPluginRecord, bpfmanProgramDirectory } from "@switchyard/api";
-import { flag, integer, oneOf, text } from "@switchyard/service";
+import { flag, integer, nodeFlags, oneOf, text } from "@switchyard/service";
 
 export const afxdpDevicePluginFlags = {
-  nodeName: flag(text("NAME"), {
-    required: true,
-    env: "NODE_NAME",
-    help: "Name of the node on which this process runs.",
-  }),
+  nodeName: nodeFlags.nodeName,
   kubeletDirectory: flag(text("DIR"), {
     default: "/var/lib/kubelet",
     env: "KUBELET_DIRECTORY",

@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   levelOfVerbosity,
+  nodeFlags,
   runService,
   text,
   yesOrNo,
@@ -42,16 +43,8 @@ export function runConfigDaemon(): Promise<number> {
     name: "config-daemon",
     summary: "Configures the NICs of one node as its SriovNetworkNodeState requires, and reports their state.",
     flags: {
-      nodeName: flag(text("NAME"), {
-        required: true,
-        env: "NODE_NAME",
-        help: "Name of the node on which this process runs.",
-      }),
-      hostRoot: flag(text("DIR"), {
-        default: "/host",
-        env: "HOST_ROOT",
-        help: "Directory where the file system of the host is mounted.",
-      }),
+      nodeName: nodeFlags.nodeName,
+      hostRoot: nodeFlags.hostRoot,
       stateDirectory: flag(stateDirectoryKind, {
         default: defaultStateDirectory,
         env: "STATE_DIRECTORY",

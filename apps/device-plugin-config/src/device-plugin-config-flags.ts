@@ -16,17 +16,13 @@
  * - With --plugin=afxdp, pod-resources only in the sidecar, /tmp/afxdp_dp of the host in the sidecar, and
  *   /var/lib/switchyard/upstream-devices of the host in both.
  */
-import { flag, integer, oneOf, text, yesOrNo, type FlagsOf } from "@switchyard/service";
+import { flag, integer, nodeFlags, oneOf, text, yesOrNo, type FlagsOf } from "@switchyard/service";
 
 /** Values of devicePluginConfigFlags. */
 export type DevicePluginConfigFlags = typeof devicePluginConfigFlags extends FlagsOf<infer Values> ? Values : never;
 
 export const devicePluginConfigFlags = {
-  nodeName: flag(text("NAME"), {
-    required: true,
-    env: "NODE_NAME",
-    help: "Name of the node on which this process runs.",
-  }),
+  nodeName: nodeFlags.nodeName,
   plugin: flag(oneOf("sriov", "afxdp"), {
     default: "sriov",
     env: "PLUGIN",

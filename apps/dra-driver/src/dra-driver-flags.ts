@@ -4,22 +4,14 @@
  * drivers and loads modules. It mounts the root of the host, whose directories run/cdi, run/k8s.cni.cncf.io and that of the kubelet it
  * writes to.
  */
-import { flag, text, type FlagsOf } from "@switchyard/service";
+import { flag, nodeFlags, text, type FlagsOf } from "@switchyard/service";
 
 /** Values of draDriverFlags. */
 export type DraDriverFlags = typeof draDriverFlags extends FlagsOf<infer Values> ? Values : never;
 
 export const draDriverFlags = {
-  nodeName: flag(text("NAME"), {
-    required: true,
-    env: "NODE_NAME",
-    help: "Name of the node on which this process runs.",
-  }),
-  hostRoot: flag(text("DIR"), {
-    default: "/host",
-    env: "HOST_ROOT",
-    help: "Directory where the file system of the host is mounted.",
-  }),
+  nodeName: nodeFlags.nodeName,
+  hostRoot: nodeFlags.hostRoot,
   kubeletDirectory: flag(text("DIR"), {
     default: "/var/lib/kubelet",
     env: "KUBELET_DIRECTORY",

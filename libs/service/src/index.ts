@@ -24,7 +24,7 @@ export {
   type FlagKind,
   type ListenAddress,
 } from "./flags/flag-kinds.ts";
-export { commonFlags, type CommonValues } from "./flags/common-flags.ts";
+export { commonFlags, nodeFlags, type CommonValues } from "./flags/common-flags.ts";
 export {
   createLogger,
   type LogFields,

@@ -7,7 +7,7 @@
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
-import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
+import { flag, levelOfVerbosity, nodeFlags, runService, text, yesOrNo } from "@switchyard/service";
 import { connectToCluster } from "@switchyard/service/cluster";
 import { setHeapGrowthStep, keepCompiledCode, restartWithMemoryFlags } from "@switchyard/service/memory";
 import { openKubelet } from "../kubelet/open-kubelet.ts";
@@ -24,11 +24,7 @@ const exitCode = await runService({
   name: "config-daemon",
   summary: "The config daemon on a fake kernel.",
   flags: {
-    nodeName: flag(text("NAME"), {
-      required: true,
-      env: "NODE_NAME",
-      help: "Name of the node on which this process runs.",
-    }),
+    nodeName: nodeFlags.nodeName,
     kernelSocket: flag(text("PATH"), {
       required: true,
       env: "KERNEL_SOCKET",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * commonFlags are the flags that every service accepts.
+ * commonFlags are the flags that every service accepts, and nodeFlags those of services that run on nodes.
  */
 import { durationMs, listenAddress, oneOf, text, yesOrNo, type FlagKind } from "./flag-kinds.ts";
 import { flag, type FlagsOf } from "./flags.ts";
@@ -53,5 +53,19 @@ export const commonFlags = {
     default: "5m",
     env: "MAX_CACHE_AGE",
     help: "A cache is stale when the API server has not confirmed it for this long. Then /readyz reports it, and nothing is done by its content.",
+  }),
+};
+
+/** Flags of the services that run on each node, with the same names in all of them. */
+export const nodeFlags = {
+  nodeName: flag(text("NAME"), {
+    required: true,
+    env: "NODE_NAME",
+    help: "Name of the node on which this process runs.",
+  }),
+  hostRoot: flag(text("DIR"), {
+    default: "/host",
+    env: "HOST_ROOT",
+    help: "Directory where the file system of the host is mounted.",
   }),
 };
