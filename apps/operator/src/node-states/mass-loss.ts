@@ -4,9 +4,9 @@
  * have deleted the policies, or a GitOps controller, a restore or a script by mistake: the API server shows no difference. So the
  * reset is announced, and a restore within the minute costs no pod its VFs. An annotation of the configuration confirms the reset at once.
  *
- * Policies or labels of nodes can also be lost one after the other. So nodes that lost everything in the last minute count with the others,
- * and the second half of them is held. Only losses of at least three nodes count. A node that lost its policies stays held until the end of the minute, also if policies of
- * other nodes are restored first.
+ * Policies or labels of nodes can also be lost one after the other. So nodes that lost everything in the last minute count with the
+ * others, and the second half of them is held. Only losses of at least three nodes count. A node that lost its policies stays held until
+ * the end of the minute, also if policies of other nodes are restored first.
  * Usage: `const massLoss = createMassLoss({ census, confirmed, config, namespace, nowMs }); const hold = massLoss("worker-1", true);`.
  */
 import { annotations, operatorConfigName, resetHeldReasons, type Node, type ResourceType } from "@switchyard/api";
