@@ -9,8 +9,8 @@ import { sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
 import { missingUpstreamOperator, upstreamOperator, type UpstreamOperator } from "@switchyard/go-programs";
 import { namespace } from "@switchyard/test-cluster";
 import { writeFile } from "node:fs/promises";
-import { eventually } from "@switchyard/testing";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { disposeOf } from "../src/dispose-of.ts";
 import { switchyardChart } from "../src/helm/chart-cluster.ts";
@@ -91,10 +91,16 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
     }
 
     /** As the guide says: upstream's operator writes specs without bridges until it has looked at the policies again. */
-    async function showPolicies(): Promise<void> {
-      const command = ["annotate", "sriovnetworknodepolicies", "--all", "--overwrite", "example.com/handed-over=yes"];
-      await eventually("upstream's webhook serves", () => place.testCluster.kubectl(command), { withinMs: 60_000 });
-      await place.testCluster.kubectl([...command.slice(0, -1), "example.com/handed-over-"]);
+    async function lookAgain(): Promise<void> {
+      for (let i = 0; i < 30; i += 1) {
+        await place.testCluster.kubectl(["label", "nodes", "--all", "--overwrite", `example.com/look-again=${i}`]);
+        await sleep(2_000);
+      }
+      await place.testCluster.kubectl(["label", "nodes", "--all", "example.com/look-again-"]);
+    }
+
+    async function untilUpstreamWorks(): Promise<void> {
+      await Promise.all([lookAgain(), judge.untilDaemonsAre("upstream's")]);
     }
 
     /** To the revision whose chart is upstream's, as `helm history` shows it. */
@@ -145,8 +151,7 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
 
     async function goBack(): Promise<void> {
       await timed("the way back", toUpstream);
-      await showPolicies();
-      await judge.untilDaemonsAre("upstream's");
+      await untilUpstreamWorks();
     }
 
     async function expectRest(): Promise<void> {
@@ -201,8 +206,7 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
       it("goes back by helm rollback, too", async () => {
         const { status, stderr } = await rollback();
         expect(status === 0 ? "" : stderr).toBe("");
-        await showPolicies();
-        await judge.untilDaemonsAre("upstream's");
+        await untilUpstreamWorks();
         await expectRest();
         expect(await containersOfOperator()).toEqual([operatorName]);
       });
