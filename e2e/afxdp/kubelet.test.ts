@@ -4,8 +4,11 @@
  * two pods.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createHoldersReader, createPodResources, createPodUids } from "@switchyard/kubelet";
 import { missingForNamespaces } from "@switchyard/netlink/testing";
 import { eventually } from "@switchyard/testing";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { createPluginNode, type PluginNode } from "./plugin-node.ts";
 import { createRealKubelet, kubeletDirectory, type RealKubelet } from "./real-kubelet.ts";
@@ -62,7 +65,7 @@ interface Held {
     await known();
   }, 400_000);
 
-  it("gives two pods one device each, with its XDP program, and remembers that over a restart", async () => {
+  it("gives two pods one device each, with its XDP program, has their uids in its files, and remembers that over a restart", async () => {
     await kubelet.addPod("one", resource);
     await kubelet.addPod("two", resource);
     const given = (): Promise<readonly string[]> =>
@@ -77,6 +80,21 @@ interface Held {
     const before = await given();
     expect([...before].sort()).toEqual(ids);
     for (const id of ids) expect(await node.host.run("ip", "-d", "link", "show", id)).toContain("name switchyard_xsk");
+    // The files of this kubelet have the form that the config daemon expects.
+    const path = join(node.host.root, kubeletDirectory);
+    const podUids = createPodUids({ kubeletDirectory: path, logDirectory: join(node.host.root, "var/log/pods") });
+    const podResources = createPodResources({ path: join(path, "pod-resources/kubelet.sock") });
+    const holders = createHoldersReader({ podResources, podUids });
+    const uids = await eventually(
+      "the pods have uids",
+      async () => {
+        const { byId } = await holders.read(new AbortController().signal);
+        const found = ids.flatMap((id) => byId.get(id)?.flatMap(({ uid }) => uid ?? []) ?? []);
+        return found.length === 2 ? found : undefined;
+      },
+      within,
+    );
+    expect((await readdir(join(path, "pods"))).sort()).toEqual([...uids].sort());
     await kubelet.stop();
     kubelet.start();
     await known();

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { nodes as nodeType, type Node } from "@switchyard/api";
 import { connect, watchObjects } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
+import { isDeepStrictEqual } from "node:util";
 import { disposeOf } from "../src/dispose-of.ts";
 import { installedCluster, type InstalledCluster } from "./installed-cluster.ts";
 import { nodeName } from "./kube-cluster.ts";
@@ -83,9 +84,20 @@ async function vfsOf(name: string): Promise<readonly string[]> {
   return Promise.all(pods.map((pod) => kubectl(["exec", pod, "--", "sh", "-c", `echo $${variable}`])));
 }
 
+/** What a JSONPath expression finds in the node state. */
+function inNodeState(path: string): Promise<string> {
+  const args = ["get", "sriovnetworknodestate", nodeName, "-n", namespace, "-o", `jsonpath={${path}}`];
+  return installed.cluster.kubectl(args);
+}
+
 function conditionOf(type: string): Promise<string> {
-  const path = `jsonpath={.status.conditions[?(@.type=="${type}")].message}`;
-  return installed.cluster.kubectl(["get", "sriovnetworknodestate", nodeName, "-n", namespace, "-o", path]);
+  return inNodeState(`.status.conditions[?(@.type=="${type}")].message`);
+}
+
+/** The uids of the pods that have VFs, as the node state reports them. */
+async function reportedHolders(): Promise<readonly string[]> {
+  const uids = await inNodeState(".status.interfaces[*].Vfs[*].holder.uid");
+  return uids.split(" ").filter((uid) => uid !== "");
 }
 
 /** Records whether the node is unschedulable at any time until it is disposed of. */
@@ -103,6 +115,12 @@ async function watchCordon(): Promise<AsyncDisposable & { readonly wasCordoned: 
 }
 
 describe("the VFs of running pods", () => {
+  part("are reported with the uids of the pods", async () => {
+    const uids = uidsOf([...(await podsWithVfs("x", 2)), ...(await podsWithVfs("y", 1))]).toSorted();
+    const areReported = async (): Promise<boolean> => isDeepStrictEqual((await reportedHolders()).toSorted(), uids);
+    await eventually("the node state has the pods", areReported, within);
+  });
+
   part("are the reason why a change of their PF evicts them, while pods of another PF stay and start", async () => {
     await using cordon = await watchCordon();
     const before = { x: await podsWithVfs("x", 2), y: await podsWithVfs("y", 1) };
