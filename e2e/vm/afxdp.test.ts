@@ -118,6 +118,27 @@ describe("AF_XDP devices on igbsw", () => {
     await stop(daemon);
   }, 600_000);
 
+  it("carry packets between two network namespaces, through a bridge of their representors", async () => {
+    const daemon = startDaemon();
+    await setPolicy({ numSfs: 2 });
+    await policyIsReady();
+    const ports = await inGuest("devlink port show");
+    const representors = [...ports.matchAll(/ netdev (\S+) flavour pcisf /g)].map(([, name]) => name);
+    expect(representors.length).toBe(2);
+    await inGuest("ip link add sfs type bridge && ip link set sfs up");
+    for (const name of representors) await inGuest(`ip link set ${name} master sfs up`);
+    const names = (await inGuest("ls -d /sys/bus/auxiliary/devices/*.sf.*/net/* | xargs -n1 basename")).split("\n");
+    for (const [at, name] of names.entries()) {
+      await inGuest(`ip netns add pod${at} && ip link set ${name} netns pod${at}`);
+      await inGuest(`ip -n pod${at} addr add 192.0.2.${at + 1}/24 dev ${name} && ip -n pod${at} link set ${name} up`);
+    }
+    const ping = "ip netns exec pod0 busybox ping -c 1 -w 60 192.0.2.2 >/dev/null && echo answered";
+    expect(await inGuest(ping)).toBe("answered");
+    await inGuest("ip netns delete pod0; ip netns delete pod1; ip link delete sfs");
+    await reset();
+    await stop(daemon);
+  }, 600_000);
+
   it("of the administrator stay, and are not counted", async () => {
     await inGuest(`devlink dev eswitch set ${pciDevice} mode switchdev`);
     const added = await inGuest(`devlink -j port add ${pciDevice} flavour pcisf pfnum ${pfNumber} sfnum 77`);

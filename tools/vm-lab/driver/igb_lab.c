@@ -3,10 +3,9 @@
  * TEST ONLY. Gives each PF of QEMU's igb what a switchdev NIC has, so that user
  * space meets the same kernel interfaces on the real PCI device: a devlink
  * instance with an eswitch, representors of VFs that come and go with its mode,
- * subfunction ports. A lookalike: representors of subfunctions carry no
- * traffic, and nothing is refused that a ConnectX would refuse for reasons of
- * its firmware. Module parameters make it refuse a mode or omit a
- * representor.
+ * subfunction ports. A lookalike: nothing is refused that a ConnectX would
+ * refuse for reasons of its firmware. Module parameters make it refuse a mode
+ * or omit a representor.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -148,7 +147,7 @@ static int igb_lab_state_set(struct devlink_port *dl_port,
 	if (port->sf)
 		return 0;
 	sf = igb_lab_sf_create(&port->lab->pdev->dev, port->sfnum,
-			       port->hw_addr, dl_port);
+			       port->hw_addr, dl_port, port->representor);
 	if (IS_ERR(sf))
 		return PTR_ERR(sf);
 	port->sf = sf;
@@ -237,8 +236,8 @@ static int igb_lab_vf_port_add(struct igb_lab *lab, u32 vf)
 		port->representor = NULL;
 	}
 	if (port->representor)
-		port->wire = igb_lab_wire_create(lab->pdev, vf,
-						 port->representor);
+		port->wire = igb_lab_vf_wire_create(lab->pdev, vf,
+						    port->representor);
 	return 0;
 }
 

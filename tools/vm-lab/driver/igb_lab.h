@@ -32,22 +32,25 @@ struct net_device *igb_lab_netdev_create(struct device *parent,
 					 const u8 *mac);
 void igb_lab_netdev_destroy(struct net_device *netdev);
 
-/* igb_lab_datapath.c: what connects VFs with their representors. */
+/* igb_lab_datapath.c: what connects VFs and subfunctions with representors. */
 int igb_lab_datapath_init(void);
 void igb_lab_datapath_exit(void);
-/* Returns NULL if there is no memory. */
-struct igb_lab_wire *igb_lab_wire_create(struct pci_dev *pf, int vf,
-					 struct net_device *representor);
-/* Before the representor is destroyed. */
+/* Both return NULL if there is no memory. */
+struct igb_lab_wire *igb_lab_vf_wire_create(struct pci_dev *pf, int vf,
+					    struct net_device *representor);
+struct igb_lab_wire *igb_lab_sf_wire_create(struct net_device *netdev,
+					    struct net_device *representor);
+/* Before the representor and the subfunction's interface are destroyed. */
 void igb_lab_wire_destroy(struct igb_lab_wire *wire);
-/* Takes the packet. Interfaces that are no representors of VFs drop it. */
-void igb_lab_wire_send(struct net_device *representor, struct sk_buff *skb);
+/* Takes the packet. What is sent by an interface without a wire is dropped. */
+void igb_lab_wire_send(struct net_device *from, struct sk_buff *skb);
 
 /* igb_lab_sf.c: the subfunction that an active SF port has. */
 int igb_lab_sf_driver_register(void);
 void igb_lab_sf_driver_unregister(void);
 struct igb_lab_sf *igb_lab_sf_create(struct device *parent, u32 sfnum,
-				     const u8 *mac, struct devlink_port *port);
+				     const u8 *mac, struct devlink_port *port,
+				     struct net_device *representor);
 void igb_lab_sf_destroy(struct igb_lab_sf *sf);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The datapath of the lookalike's eswitch, as that of a switchdev NIC without
- * rules: what a VF sends arrives at its representor, and what its
- * representor is sent arrives at the VF. igb would send it to the other VFs and to the
- * wire. What comes from the wire with the address of a VF still reaches the VF directly.
+ * rules: what a VF or subfunction sends arrives at its representor, and what
+ * its representor is sent arrives there. igb would send the packets of a VF to
+ * the other VFs and to the wire. What comes from the wire with the address of
+ * a VF still reaches the VF directly.
  */
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -12,11 +13,11 @@
 #include <net/net_namespace.h>
 #include "igb_lab.h"
 
-/* A VF's representor, and the VF's interface while the VF has one. */
+/* A representor, and the interface of its VF or subfunction while it has one. */
 struct igb_lab_wire {
 	struct list_head list;
 	struct rcu_head rcu;
-	struct pci_dev *pf;
+	struct pci_dev *pf; /* of a VF */
 	int vf;
 	struct net_device *representor;
 	struct net_device __rcu *netdev;
@@ -28,42 +29,34 @@ struct igb_lab_wire {
 /* RTNL protects it; readers use RCU. */
 static LIST_HEAD(igb_lab_wires);
 
+void igb_lab_wire_send(struct net_device *from, struct sk_buff *skb)
+{
+	struct net_device *to = NULL;
+	struct igb_lab_wire *wire;
+
+	from->stats.tx_packets++;
+	from->stats.tx_bytes += skb->len;
+	rcu_read_lock();
+	list_for_each_entry_rcu(wire, &igb_lab_wires, list) {
+		if (wire->representor == from)
+			to = rcu_dereference(wire->netdev);
+		else if (rcu_access_pointer(wire->netdev) == from)
+			to = wire->representor;
+	}
+	if (to) {
+		to->stats.rx_packets++;
+		dev_forward_skb(to, skb);
+	} else {
+		dev_kfree_skb_any(skb);
+	}
+	rcu_read_unlock();
+}
+
 static netdev_tx_t igb_lab_vf_xmit(struct sk_buff *skb,
 				   struct net_device *netdev)
 {
-	struct igb_lab_wire *wire;
-
-	netdev->stats.tx_packets++;
-	netdev->stats.tx_bytes += skb->len;
-	rcu_read_lock();
-	list_for_each_entry_rcu(wire, &igb_lab_wires, list) {
-		if (rcu_access_pointer(wire->netdev) != netdev)
-			continue;
-		wire->representor->stats.rx_packets++;
-		dev_forward_skb(wire->representor, skb);
-		rcu_read_unlock();
-		return NETDEV_TX_OK;
-	}
-	rcu_read_unlock();
-	dev_kfree_skb_any(skb);
+	igb_lab_wire_send(netdev, skb);
 	return NETDEV_TX_OK;
-}
-
-void igb_lab_wire_send(struct net_device *representor, struct sk_buff *skb)
-{
-	struct net_device *netdev = NULL;
-	struct igb_lab_wire *wire;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(wire, &igb_lab_wires, list) {
-		if (wire->representor == representor)
-			netdev = rcu_dereference(wire->netdev);
-	}
-	if (netdev)
-		dev_forward_skb(netdev, skb);
-	else
-		dev_kfree_skb_any(skb);
-	rcu_read_unlock();
 }
 
 /* Connects the interface of the wire's VF; does nothing for another one. */
@@ -92,12 +85,28 @@ static void igb_lab_wire_disconnect(struct igb_lab_wire *wire)
 
 	if (!netdev)
 		return;
-	WRITE_ONCE(netdev->netdev_ops, wire->own_ops);
+	if (wire->pf)
+		WRITE_ONCE(netdev->netdev_ops, wire->own_ops);
 	RCU_INIT_POINTER(wire->netdev, NULL);
 }
 
-struct igb_lab_wire *igb_lab_wire_create(struct pci_dev *pf, int vf,
-					 struct net_device *representor)
+struct igb_lab_wire *igb_lab_sf_wire_create(struct net_device *netdev,
+					    struct net_device *representor)
+{
+	struct igb_lab_wire *wire = kzalloc(sizeof(*wire), GFP_KERNEL);
+
+	if (!wire)
+		return NULL;
+	wire->representor = representor;
+	rcu_assign_pointer(wire->netdev, netdev);
+	rtnl_lock();
+	list_add_tail_rcu(&wire->list, &igb_lab_wires);
+	rtnl_unlock();
+	return wire;
+}
+
+struct igb_lab_wire *igb_lab_vf_wire_create(struct pci_dev *pf, int vf,
+					    struct net_device *representor)
 {
 	struct igb_lab_wire *wire = kzalloc(sizeof(*wire), GFP_KERNEL);
 	struct net_device *netdev;
@@ -130,7 +139,10 @@ void igb_lab_wire_destroy(struct igb_lab_wire *wire)
 	kfree_rcu(wire, rcu);
 }
 
-/* An interface that moves to another network namespace is unregistered, too. */
+/*
+ * An interface that moves to another network namespace is unregistered, too.
+ * That of a subfunction is the lookalike's own and stays connected.
+ */
 static int igb_lab_netdev_event(struct notifier_block *block,
 				unsigned long event, void *data)
 {
@@ -140,7 +152,7 @@ static int igb_lab_netdev_event(struct notifier_block *block,
 	list_for_each_entry(wire, &igb_lab_wires, list) {
 		if (event == NETDEV_REGISTER)
 			igb_lab_wire_connect(wire, netdev);
-		else if (event == NETDEV_UNREGISTER &&
+		else if (event == NETDEV_UNREGISTER && wire->pf &&
 			 rtnl_dereference(wire->netdev) == netdev)
 			igb_lab_wire_disconnect(wire);
 	}

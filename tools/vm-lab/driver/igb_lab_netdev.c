@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The interfaces of the lookalike: representors of VFs and subfunctions, and
- * the subfunctions' own. Those of subfunctions drop what they are sent. Rules
- * of tc flower and matchall are accepted as if a switch had taken them.
+ * the subfunctions' own. Rules of tc flower and matchall are accepted as if a
+ * switch had taken them.
  */
 #include <linux/ethtool.h>
 #include <linux/etherdevice.h>
@@ -51,8 +51,6 @@ static int igb_lab_open(struct net_device *netdev)
 static netdev_tx_t igb_lab_start_xmit(struct sk_buff *skb,
 				      struct net_device *netdev)
 {
-	netdev->stats.tx_packets++;
-	netdev->stats.tx_bytes += skb->len;
 	igb_lab_wire_send(netdev, skb);
 	return NETDEV_TX_OK;
 }

@@ -18,12 +18,15 @@ struct igb_lab_sf {
 	u32 sfnum;
 	u8 mac[ETH_ALEN];
 	struct devlink_port *port; /* on the PF */
+	struct net_device *representor;
 };
 
 /* What the driver has for a subfunction. */
 struct igb_lab_sf_priv {
 	struct devlink_port port;
 	struct net_device *netdev;
+	struct net_device *representor;
+	struct igb_lab_wire *wire;
 	u8 mac[ETH_ALEN];
 };
 
@@ -64,9 +67,21 @@ static void igb_lab_sf_add_netdev(struct devlink *devlink)
 
 	err = devl_param_driverinit_value_get(
 		devlink, DEVLINK_PARAM_GENERIC_ID_ENABLE_ETH, &value);
-	if (!err && value.vbool && !priv->netdev)
-		priv->netdev = igb_lab_netdev_create(
-			devlink_to_dev(devlink), &priv->port, priv->mac);
+	if (err || !value.vbool || priv->netdev)
+		return;
+	priv->netdev = igb_lab_netdev_create(devlink_to_dev(devlink),
+					     &priv->port, priv->mac);
+	if (priv->netdev && priv->representor)
+		priv->wire = igb_lab_sf_wire_create(priv->netdev,
+						    priv->representor);
+}
+
+static void igb_lab_sf_del_netdev(struct igb_lab_sf_priv *priv)
+{
+	igb_lab_wire_destroy(priv->wire);
+	priv->wire = NULL;
+	igb_lab_netdev_destroy(priv->netdev);
+	priv->netdev = NULL;
 }
 
 static int igb_lab_sf_reload_down(struct devlink *devlink, bool netns_change,
@@ -74,10 +89,7 @@ static int igb_lab_sf_reload_down(struct devlink *devlink, bool netns_change,
 				  enum devlink_reload_limit limit,
 				  struct netlink_ext_ack *extack)
 {
-	struct igb_lab_sf_priv *priv = devlink_priv(devlink);
-
-	igb_lab_netdev_destroy(priv->netdev);
-	priv->netdev = NULL;
+	igb_lab_sf_del_netdev(devlink_priv(devlink));
 	return 0;
 }
 
@@ -116,6 +128,7 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 		return -ENOMEM;
 	priv = devlink_priv(devlink);
 	ether_addr_copy(priv->mac, sf->mac);
+	priv->representor = sf->representor;
 
 	devl_lock(devlink);
 	err = devl_params_register(devlink, igb_lab_sf_params,
@@ -158,7 +171,7 @@ static void igb_lab_sf_remove(struct auxiliary_device *adev)
 
 	devl_lock(devlink);
 	devl_unregister(devlink);
-	igb_lab_netdev_destroy(priv->netdev);
+	igb_lab_sf_del_netdev(priv);
 	devl_params_unregister(devlink, igb_lab_sf_params,
 			       ARRAY_SIZE(igb_lab_sf_params));
 	devl_port_unregister(&priv->port);
@@ -198,7 +211,8 @@ static void igb_lab_sf_release(struct device *dev)
 }
 
 struct igb_lab_sf *igb_lab_sf_create(struct device *parent, u32 sfnum,
-				     const u8 *mac, struct devlink_port *port)
+				     const u8 *mac, struct devlink_port *port,
+				     struct net_device *representor)
 {
 	struct igb_lab_sf *sf = kzalloc(sizeof(*sf), GFP_KERNEL);
 	int id, err;
@@ -212,6 +226,7 @@ struct igb_lab_sf *igb_lab_sf_create(struct device *parent, u32 sfnum,
 	}
 	sf->sfnum = sfnum;
 	sf->port = port;
+	sf->representor = representor;
 	ether_addr_copy(sf->mac, mac);
 	sf->adev.id = id;
 	sf->adev.name = "sf";
