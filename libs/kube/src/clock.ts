@@ -55,26 +55,26 @@ interface MachineClocks {
   readonly uptimeMs: () => number;
   /** Wall clock. It can be set, but it continues during a suspend. */
   readonly wallMs: () => number;
+  /** How long a reading of the uptime counts; 10 ms by default. */
+  readonly stepMs?: number;
 }
 
 /** The boot clock of this machine, in steps of about 10 ms. Its timers stop during a suspend, so read it when they fire. */
 export const bootClock: Clock = createBootClock({ uptimeMs: () => uptime() * 1000, wallMs: Date.now });
 
 /** Makes a boot clock. It reads the uptime only once per step, since each of a thousand writes per second reads the clock. */
-export function createBootClock({ uptimeMs, wallMs }: MachineClocks): Clock {
+export function createBootClock({ uptimeMs, wallMs, stepMs = 10 }: MachineClocks): Clock {
   let last = { wallMs: -Infinity, uptimeMs: 0 };
   return {
     nowMs() {
       const now = wallMs();
-      const isSameStep = now >= last.wallMs && now < last.wallMs + uptimeStepMs;
+      const isSameStep = now >= last.wallMs && now < last.wallMs + stepMs;
       if (!isSameStep) last = { wallMs: now, uptimeMs: uptimeMs() };
       return last.uptimeMs;
     },
     after: (delayMs, run) => systemClock.after(delayMs, run),
   };
 }
-
-const uptimeStepMs = 10;
 
 export interface BackoffRange {
   /** Back-off after the first failure. */

@@ -67,6 +67,7 @@ function resourcesOf({ spec }: Pick<CachedNodeState, "spec">): readonly string[]
 }
 
 function changesResources({ before, after }: CacheChange<CachedNodeState>): boolean {
+  if (before?.spec === after?.spec) return false; // the cache shares what is equal
   return !equalJson(before && resourcesOf(before), after && resourcesOf(after));
 }
 

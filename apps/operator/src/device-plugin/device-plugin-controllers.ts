@@ -24,6 +24,9 @@ import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label
 /** Least time between two writes of the ConfigMap, which contains all nodes. */
 const configMapIntervalMs = 1_000;
 
+/** Enough to write as quickly as the API server takes it, with connections to spare for drains. */
+const parallelLabels = 16;
+
 /** Enough time to write the node states of the largest fleets. */
 const longestWriteMs = 600_000;
 
@@ -37,7 +40,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
   start({
     name: "device-plugin-label",
     about: "node",
-    parallel: 2,
+    parallel: parallelLabels,
     deadlineMs: longestWriteMs,
     reads,
     reconcile: createNodeLabelReconciler({

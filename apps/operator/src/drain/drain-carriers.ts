@@ -39,9 +39,9 @@ export interface CarrierCaches {
 }
 
 export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): DrainCarriers {
-  const ofSriov = ({ name, uid, drain, slot, deviceDrain }: CachedNodeState): DrainCarrier => {
+  const ofSriov = once(({ name, uid, drain, slot, deviceDrain }: CachedNodeState): DrainCarrier => {
     return { type: sriovNetworkNodeStates, name, uid, drain, ...defined({ slot, deviceDrain }) };
-  };
+  });
   const ofAfxdp = ({ metadata: { name, uid = "" }, drain, slot }: CachedAfxdpState): DrainCarrier => {
     return { type: afxdpNetworkNodeStates, name, uid, drain, ...defined({ slot }) };
   };
@@ -72,6 +72,16 @@ export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): Dra
         endAfxdp();
       };
     },
+  };
+}
+
+/** Calls `make` once for each object, because decisions about all nodes ask for each of them. */
+function once<From extends object, To>(make: (value: From) => To): (value: From) => To {
+  const made = new WeakMap<From, To>();
+  return (value) => {
+    let result = made.get(value);
+    if (result === undefined) made.set(value, (result = make(value)));
+    return result;
   };
 }
 

@@ -19,7 +19,13 @@ import { createPolicyStatusReconciler } from "../status/policy-status-reconciler
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { changesConfirmation, readConfirmation } from "../facts/reset-confirmation.ts";
-import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "../results/affected-nodes.ts";
+import {
+  affectsNodes,
+  isOwnWrite,
+  nodeAffectedByLabels,
+  nodeAffectedByState,
+  nodesAffectedByPolicy,
+} from "../results/affected-nodes.ts";
 import { createRecentDeletions } from "../facts/recent-deletions.ts";
 import { createHeldResets, heldResetsController, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
@@ -103,7 +109,7 @@ function nodeStateController(
       nowMs: Date.now,
     }),
     sources: [
-      fromCache(nodes, ({ key }) => [key]),
+      fromCache(nodes, (change) => nodeAffectedByLabels(change, rules())),
       fromCache(states, (change) => (isOwnWrite(change, mergeResults) ? [] : nodeAffectedByState(change))),
       fromCache(policies, (change) => nodesAffectedByPolicy(change, nodes)),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : allNodes())),

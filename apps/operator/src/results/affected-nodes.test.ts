@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
+import { annotations, labels, type Node, type SriovNetworkNodePolicy, type SriovOperatorConfig } from "@switchyard/api";
+import { createRules } from "@switchyard/policy";
 import { createCluster, nic } from "../testing/cluster.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { createMergeResults } from "./merge-results.ts";
-import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
+import {
+  affectsNodes,
+  isOwnWrite,
+  nodeAffectedByLabels,
+  nodeAffectedByState,
+  nodesAffectedByPolicy,
+} from "./affected-nodes.ts";
 
 function policy(nodeSelector: Readonly<Record<string, string>>, status = {}): SriovNetworkNodePolicy {
   const cluster = createCluster();
@@ -52,6 +59,35 @@ describe("nodesAffectedByPolicy", () => {
     },
   ])("$change", ({ before, after, wakes }) => {
     expect(nodesAffectedByPolicy({ key: "p", before, after }, nodes)).toEqual(wakes);
+  });
+});
+
+describe("nodeAffectedByLabels", () => {
+  const rulesOf = (nodeSelector: Readonly<Record<string, string>>) =>
+    createRules({ policies: [policy(nodeSelector)], pools: [] });
+  const node = (own: Readonly<Record<string, string>>, notes: Readonly<Record<string, string>> = {}): Node => ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "a", labels: own, annotations: notes },
+  });
+  const enabled = { [labels.devicePlugin]: "Enabled" };
+  const requested = { [annotations.nodeState]: "Drain_Required" };
+
+  it.each([
+    { change: "a new node", before: undefined, after: node({}), selector: {}, wakes: ["a"] },
+    { change: "a deleted node", before: node({}), after: undefined, selector: {}, wakes: ["a"] },
+    { change: "another label", before: node({}), after: node({ rack: "1" }), selector: {}, wakes: ["a"] },
+    { change: "an annotation", before: node({}), after: node({}, requested), selector: {}, wakes: [] },
+    { change: "a label of the operator", before: node({}), after: node(enabled), selector: { rack: "1" }, wakes: [] },
+    {
+      change: "a label of the operator by which a policy selects",
+      before: node({}),
+      after: node(enabled),
+      selector: enabled,
+      wakes: ["a"],
+    },
+  ])("wakes the node or not for $change", ({ before, after, selector, wakes }) => {
+    expect(nodeAffectedByLabels({ key: "a", before, after }, rulesOf(selector))).toEqual(wakes);
   });
 });
 

@@ -3,11 +3,47 @@
  * These functions return the nodes that a change of an object affects, so that an event without effect costs almost
  * nothing.
  */
-import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
+import { labels, type Node, type SriovNetworkNodePolicy, type SriovOperatorConfig } from "@switchyard/api";
 import { equalJson, type Cache, type CacheChange } from "@switchyard/kube";
-import { hasLabels, labelsOf } from "@switchyard/policy";
+import { hasLabels, labelsOf, type Rules } from "@switchyard/policy";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { MergeResults } from "./merge-results.ts";
+
+/**
+ * Returns the node if it was created or deleted, or if its labels changed. Labels that this operator sets count only if a policy, a
+ * pool or the node set selects by them: it sets them on all nodes of a fleet.
+ */
+export function nodeAffectedByLabels(
+  { key, before, after }: CacheChange<Node>,
+  rules: Rules | undefined,
+): readonly string[] {
+  if (before === undefined || after === undefined) return [key];
+  const selectsByOwn = rules !== undefined && selectsByOwnLabels(rules);
+  const concerns = (node: Node) => (selectsByOwn ? labelsOf(node) : { ...labelsOf(node), ...withoutOwn });
+  return equalJson(concerns(before), concerns(after)) ? [] : [key];
+}
+
+const ownLabels: readonly string[] = [labels.devicePlugin, labels.draDriver];
+const withoutOwn = Object.fromEntries(ownLabels.map((label) => [label, undefined]));
+
+/** The answer for rules; they are made anew whenever a selector changes. */
+const knownSelectors = new WeakMap<Rules, boolean>();
+
+function selectsByOwnLabels(rules: Rules): boolean {
+  let known = knownSelectors.get(rules);
+  if (known === undefined) {
+    const { policies, pools, nodeSet } = rules;
+    const selectors = [
+      nodeSet,
+      ...policies.map(({ spec }) => spec.nodeSelector),
+      ...pools.map(({ spec }) => spec?.nodeSelector),
+    ];
+    const text = JSON.stringify(selectors);
+    known = ownLabels.some((label) => text.includes(label));
+    knownSelectors.set(rules, known);
+  }
+  return known;
+}
 
 /**
  * Returns the nodes that the policy selects or selected, if its spec or generation changed. The generation counts

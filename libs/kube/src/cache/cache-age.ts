@@ -4,7 +4,7 @@
  * its watch fails. Without an age, an object that is missing in an old cache looks as if it was deleted.
  * Usage: `await whenFresh([cache], { maxAgeMs: 300_000, clock: systemClock, signal })`.
  */
-import { bootClock, sleep, type Clock } from "../clock.ts";
+import { bootClock, createBootClock, sleep, type Clock } from "../clock.ts";
 
 /** State and age of one cache. */
 export interface CacheAge {
@@ -35,12 +35,15 @@ export interface FreshnessLimit {
   readonly signal: AbortSignal;
 }
 
+/** Ages are compared with minutes, and each event and each reconcile of a fleet asks for them. */
+const ageClock = createBootClock({ uptimeMs: () => bootClock.nowMs(), wallMs: Date.now, stepMs: 100 });
+
 /** Measures the time since its creation or the last confirmed(). Its default clock continues while the machine is suspended. */
 export class FreshnessClock {
   readonly #clock: Pick<Clock, "nowMs">;
   #confirmedAtMs: number;
 
-  constructor(clock: Pick<Clock, "nowMs"> = bootClock) {
+  constructor(clock: Pick<Clock, "nowMs"> = ageClock) {
     this.#clock = clock;
     this.#confirmedAtMs = clock.nowMs();
   }

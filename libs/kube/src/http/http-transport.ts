@@ -36,7 +36,9 @@ export class HttpTransport implements Transport {
   readonly #reserved: Lane;
   readonly #clock: Clock;
   readonly #userAgent: string;
-  readonly #closed = new AbortController();
+  /** The running requests and watches. A listener of each on one signal would have to be searched for at its end. */
+  readonly #running = new Set<LinkedAbort>();
+  #closed: KubeError | undefined;
 
   constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
     this.namespace = endpoint.namespace;
@@ -66,8 +68,10 @@ export class HttpTransport implements Transport {
       await slots.take(abort.signal);
       try {
         const response = await this.#send(request, { tried, connections, signal: abort.signal });
-        const serverMs = Date.parse(response.headers.date ?? "");
-        if (!Number.isNaN(serverMs)) request.onServerTime?.(serverMs);
+        if (request.onServerTime !== undefined) {
+          const serverMs = Date.parse(response.headers.date ?? "");
+          if (!Number.isNaN(serverMs)) request.onServerTime(serverMs);
+        }
         if (request.onWarning !== undefined) readWarnings(response).forEach(request.onWarning);
         const text = await readAll(response);
         return request.accept?.startsWith("text/") === true ? text : parseJson(text, tried);
@@ -97,14 +101,25 @@ export class HttpTransport implements Transport {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed.abort(new KubeError("use the transport", "ConnectionLost", { words: "the transport is closed" }));
+    this.#closed = new KubeError("use the transport", "ConnectionLost", { words: "the transport is closed" });
+    for (const abort of this.#running) abort.abort(this.#closed);
     this.#shared.connections[Symbol.dispose]();
     this.#reserved.connections[Symbol.dispose]();
     return Promise.resolve();
   }
 
   #begin({ signal, timeoutMs = 30_000 }: Pick<WatchRequest, "signal" | "timeoutMs">, tried: string): LinkedAbort {
-    const abort = linkAbort(signal, this.#closed.signal);
+    const linked = linkAbort(signal);
+    const running = this.#running;
+    const abort: LinkedAbort = {
+      ...linked,
+      [Symbol.dispose]() {
+        running.delete(abort);
+        linked[Symbol.dispose]();
+      },
+    };
+    running.add(abort);
+    if (this.#closed !== undefined) abort.abort(this.#closed);
     abort.in(this.#clock, timeoutMs, () => {
       return new KubeError(tried, "Timeout", { words: `no response within ${timeoutMs} ms` });
     });
@@ -113,7 +128,7 @@ export class HttpTransport implements Transport {
 
   /** Resolves with the response when its head has arrived with a success status. */
   async #send(request: TransportRequest, { tried, connections, signal }: Sending): Promise<IncomingMessage> {
-    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const { headers, tls, server = this.#server } = await this.#credentials.current();
     signal.throwIfAborted();
     this.#server = server;
@@ -122,12 +137,14 @@ export class HttpTransport implements Transport {
       method: request.method,
       path: pathOn(server, request.path, request.query),
       agent: connections.agent(tls),
-      signal,
       headers: {
         accept: request.accept ?? "application/json",
         "user-agent": this.#userAgent,
         ...headers,
-        ...(body && { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
+        ...(body !== undefined && {
+          "content-type": request.contentType ?? "application/json",
+          "content-length": Buffer.byteLength(body),
+        }),
       },
     };
     const { request: begin } = server.protocol === "http:" ? http : https;
@@ -135,12 +152,14 @@ export class HttpTransport implements Transport {
     outgoing.on("error", (error) => {
       reject(this.#proxy === undefined ? error : proxyError(error, tried, this.#proxy));
     });
+    // Node's option `signal` adds seven listeners to each request.
+    signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     outgoing.on("socket", (socket) => {
-      socket.setKeepAlive(true, probeAfterMs);
+      if (!outgoing.reusedSocket) socket.setKeepAlive(true, probeAfterMs); // the agent repeats it for later requests
       whenOpen(socket, () => {
         try {
           request.beforeSend?.();
-          outgoing.end(body); // sends the headers, too
+          outgoing.end(body); // with the headers, in one packet, because the body is a string
         } catch (error) {
           reject(error);
           outgoing.destroy();
@@ -181,9 +200,11 @@ function whenOpen(socket: Socket, run: () => void): void {
 }
 
 function pathOn(server: URL, path: string, query: Query = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, `${value}`);
-  return `${server.pathname.replace(/\/$/, "")}${path}${search.size === 0 ? "" : `?${search.toString()}`}`;
+  const search = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
+    .join("&");
+  return `${server.pathname.replace(/\/$/, "")}${path}${search === "" ? "" : `?${search}`}`;
 }
 
 /** The texts of the response's headers `Warning: 299 - "text"`, which Node.js has read as Latin-1. */
@@ -192,10 +213,16 @@ function readWarnings({ headersDistinct }: IncomingMessage): readonly string[] {
   return quoted.map(([, text = ""]) => Buffer.from(text.replaceAll(/\\(.)/g, "$1"), "latin1").toString("utf8"));
 }
 
-async function readAll(response: AsyncIterable<Buffer>): Promise<string> {
+/** With listeners, because an iterator of a stream takes several times as long for an answer of one chunk. */
+function readAll(response: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  response.on("data", (chunk: Buffer) => chunks.push(chunk));
+  response.once("end", () => {
+    resolve(Buffer.concat(chunks).toString("utf8"));
+  });
+  response.once("error", reject);
+  return promise;
 }
 
 /** Returns the JSON in `text`, or `text` itself: an error response can come from a proxy. */

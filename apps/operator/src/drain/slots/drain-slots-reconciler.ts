@@ -114,6 +114,7 @@ function createDrainKnowledge({ states, namespace }: Pick<DrainSlotsDeps, "state
       forgetIfRewound();
       const state = states.get(name);
       if (state === undefined) return undefined;
+      if (newer.size === 0) return state.drain;
       const key = keyOf(state);
       const known = newer.get(key);
       const seen = states.observed({ name, namespace });
