@@ -20,7 +20,14 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { sharingEqual, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
+import {
+  createServedGroups,
+  sharingEqual,
+  watchObjects,
+  type Cache,
+  type FailedWatch,
+  type Transport,
+} from "@switchyard/kube";
 import { watchAfxdp, type AfxdpCaches } from "./facts/afxdp-caches.ts";
 import { watchBpfman, type BpfmanCaches } from "./afxdp/bpfman/bpfman-caches.ts";
 import {
@@ -77,8 +84,9 @@ export function watchCluster({
   settings,
   report,
 }: ClusterCachesOptions): ClusterCaches {
-  const common = { transport, report };
-  const others = { transport: deferred, report };
+  const groups = createServedGroups(transport);
+  const common = { transport, groups, report };
+  const others = { transport: deferred, groups, report };
   const caches = {
     nodes: watchObjects({ ...common, type: nodes, pageSize: 200, project: sharingEqual(toCachedNode) }),
     policies: watchObjects({

@@ -31,6 +31,7 @@ export {
 } from "./kube-object.ts";
 export { listPages, type ListRequest, type Page } from "./http/list-pages.ts";
 export { reflect, type ReflectorOptions } from "./cache/reflector.ts";
+export { createServedGroups, type ServedGroups } from "./cache/served-groups.ts";
 export { type Cache, type CacheChange, type Observations, type ObservedObject, isBehind } from "./cache/cache.ts";
 export { FreshnessClock, whenFresh, type HasAge, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./cache/object-store.ts";

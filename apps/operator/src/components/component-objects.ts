@@ -14,6 +14,7 @@ import {
   type FailedWatch,
   type JoinedWatches,
   type KubeObject,
+  type ServedGroups,
   type Transport,
   isRecord,
 } from "@switchyard/kube";
@@ -69,6 +70,8 @@ export type WatchedComponentObjects = ComponentObjects & JoinedWatches;
 
 export interface WatchComponentOptions {
   readonly transport: Transport;
+  /** For kinds that may be missing. */
+  readonly groups?: ServedGroups;
   readonly settings: ComponentSettings;
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
@@ -80,12 +83,18 @@ export interface SyncFailure {
   readonly error: unknown;
 }
 
-export function watchComponentObjects({ transport, settings, report }: WatchComponentOptions): WatchedComponentObjects {
+export function watchComponentObjects({
+  transport,
+  groups,
+  settings,
+  report,
+}: WatchComponentOptions): WatchedComponentObjects {
   const inventory = componentInventory(settings);
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const names = new Set([first, ...more].map(({ name }) => name));
     const cache = watchObjects({
       transport,
+      groups,
       type,
       report,
       namespace: first.namespace,

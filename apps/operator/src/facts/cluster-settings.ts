@@ -13,7 +13,9 @@ import {
   type FailedWatch,
   type JoinedWatches,
   type KubeObject,
+  type ReflectorOptions,
   type ResourceType,
+  type ServedGroups,
   type Transport,
 } from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
@@ -38,6 +40,8 @@ export type WatchedClusterSettings = ClusterSettings & JoinedWatches;
 
 export interface WatchClusterSettingsOptions {
   readonly transport: Transport;
+  /** For kinds that may be missing. */
+  readonly groups?: ServedGroups;
   readonly settings: ComponentSettings;
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
@@ -69,6 +73,7 @@ const singleton = "cluster";
 
 export function watchClusterSettings({
   transport,
+  groups,
   settings,
   report,
 }: WatchClusterSettingsOptions): WatchedClusterSettings {
@@ -80,7 +85,7 @@ export function watchClusterSettings({
     fieldSelector: `metadata.name=${roleName}`,
     project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
   });
-  const openshift = clusterType === "openshift" ? watchOpenshift({ transport, report }) : undefined;
+  const openshift = clusterType === "openshift" ? watchOpenshift({ transport, groups, report }) : undefined;
 
   return Object.assign(joinWatches([role, ...Object.values(openshift ?? {})]), {
     owner() {
@@ -94,7 +99,7 @@ export function watchClusterSettings({
 }
 
 /** The kinds are optional, because not every cluster of type "openshift" has them. */
-function watchOpenshift(watching: Pick<WatchClusterSettingsOptions, "transport" | "report">) {
+function watchOpenshift(watching: Pick<ReflectorOptions, "transport" | "groups" | "report">) {
   const options = { ...watching, fieldSelector: `metadata.name=${singleton}`, optional: true };
   return {
     apiServer: watchObjects({

@@ -23,7 +23,14 @@ import {
   type SriovNetwork,
   upstreamManager,
 } from "@switchyard/api";
-import { watchObjects, type Cache, type FailedWatch, type KubeObject, type Transport } from "@switchyard/kube";
+import {
+  watchObjects,
+  type Cache,
+  type FailedWatch,
+  type KubeObject,
+  type ServedGroups,
+  type Transport,
+} from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { hash } from "node:crypto";
 import { fieldManagers } from "../field-managers.ts";
@@ -57,6 +64,8 @@ type StoredNad = Omit<NetworkAttachmentDefinition, "spec" | "metadata"> & {
 
 export interface WatchNetworksOptions {
   readonly transport: Transport;
+  /** For kinds that may be missing. */
+  readonly groups?: ServedGroups;
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 

@@ -20,6 +20,7 @@ import { listPages } from "../http/list-pages.ts";
 import type { ObjectSink } from "./object-store.ts";
 import { collectionPath, type Transport, type WatchEvent } from "../http/transport.ts";
 import { isBehind } from "./cache.ts";
+import type { ServedGroups } from "./served-groups.ts";
 
 export interface ReflectorOptions {
   readonly transport: Transport;
@@ -35,6 +36,8 @@ export interface ReflectorOptions {
    * By default this is a failure.
    */
   readonly optional?: boolean | undefined;
+  /** For an optional kind: while its group is missing, the server is asked for the groups only, once for all kinds. */
+  readonly groups?: ServedGroups | undefined;
   readonly sink: ObjectSink;
   /** Called for each failure; the request is retried. An expired resourceVersion of a watch is not a failure. */
   readonly report: (error: unknown, at: FailedWatch) => void;
@@ -175,6 +178,10 @@ async function handleFailure(options: ReflectorOptions, progress: Progress, erro
     sink.notServed();
     sink.confirmed();
     await pause(options, progress, notServedMs);
+    const confirmed = () => {
+      sink.confirmed();
+    };
+    await options.groups?.whenServed(type, options.signal, confirmed).catch(() => undefined); // the loop checks the signal
     return;
   }
   progress.failures++;
