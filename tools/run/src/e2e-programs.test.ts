@@ -4,11 +4,18 @@ import { readdirSync } from "node:fs";
 import { needsOfFolders, needsOfTests, programsIn } from "./e2e-programs.ts";
 import { readWorkspaceFile, workspaceFiles, workspacePath } from "./workspace-files.ts";
 
+const configFile = "e2e/jest.config.js";
+
 /** Folders of e2e whose tests `npm run e2e` runs. */
 const folders = readdirSync(workspacePath("e2e"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "integration" && entry.name !== "src")
   .map(({ name }) => name)
   .filter((name) => workspaceFiles([".test.ts"]).some((path) => path.startsWith(`e2e/${name}/`)));
+
+it("npm run e2e runs the tests of each folder", () => {
+  const quoted = [...readWorkspaceFile(configFile).matchAll(/^ {2}"([\w-]+)",$/gm)].map(([, name = ""]) => name);
+  expect(quoted.toSorted()).toEqual(folders.toSorted());
+});
 
 describe("the programs that npm run e2e installs", () => {
   it("are known for each folder", () => {

@@ -18,6 +18,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   vm: { programs: ["git", "tar"], lab: true },
   faults: { programs: ["git", "tar"] },
   fidelity: { programs: [] },
+  dra: { programs: [] },
   quirks: { programs: [] },
   mutation: { programs: [] },
   security: { programs: [] },
