@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { disposeOf } from "../src/dispose-of.ts";
 import { prepareFaultTests, type PreparedFaultTests } from "../faults/campaign.ts";
 import { startFaultCluster, type ClusterUsage } from "../faults/fault-cluster.ts";
+import { imageFlags } from "../faults/scenarios/component-scenario.ts";
 import { accidents, provide } from "./accidents.ts";
 import { checkAccident, growth, missing, workers, type World } from "./checker.ts";
 
@@ -16,7 +17,8 @@ let before: ClusterUsage;
 
 beforeAll(async () => {
   prepared = await prepareFaultTests();
-  const cluster = await startFaultCluster({ ...prepared, flags: ["--stale-node-state-cleanup-delay-minutes", "30"] });
+  const flags = [...imageFlags, "--stale-node-state-cleanup-delay-minutes", "30"];
+  const cluster = await startFaultCluster({ ...prepared, flags });
   world = { cluster, wish: { numVfs: 4 } };
   for (const worker of workers) await cluster.users.nodes.add(worker);
   await provide(world);

@@ -11,7 +11,7 @@ import { has, ofKind, place, type Scenario } from "./scenario.ts";
 import { daemonSets, serviceAccounts } from "../types.ts";
 
 /** Names of the image flags: "--config-daemon-image" for configDaemon. */
-const imageFlags = Object.keys(componentImageVariables).flatMap((name) => {
+export const imageFlags = Object.keys(componentImageVariables).flatMap((name) => {
   const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return [`--${words}-image`, `registry.example/${words}:1`];
 });

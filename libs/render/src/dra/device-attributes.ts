@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * attributesOf returns the attributes by which claims select a VF. Names that dra-driver-sriov has are the same and have the same
- * values (dra.md 2). Those that it lacks are in its domain, too: driver, mtu, linkSpeed, rdmaDevice, guid, representor.
+ * values (dra.md 2). Those that it lacks are in its domain, too: driver, mtu, linkSpeed, rdmaDevice,
+ * guid, representor, rail.
  */
 import {
   draDriverName,
@@ -17,6 +18,8 @@ export interface PublishedVf {
   readonly nic: InterfaceStatus;
   readonly vf: VfStatus;
   readonly group: VfGroup;
+  /** Number of the PF among those of the node that have resources, by PCI address, from 0. It is the same on nodes of one build. */
+  readonly rail: number;
 }
 
 /** The API server refuses longer strings (resource.k8s.io/v1, DeviceAttributeMaxValueLength). */
@@ -24,7 +27,7 @@ const maxLength = 64;
 
 /** Attributes without a value, and those whose value the API server would refuse, are left out. `prefix` is that of the resources. */
 export function attributesOf(
-  { nic, vf, group }: PublishedVf,
+  { nic, vf, group, rail }: PublishedVf,
   prefix: string,
 ): Readonly<Record<string, DeviceAttribute>> {
   const resourceName = group.resourceName ?? "";
@@ -47,6 +50,7 @@ export function attributesOf(
     own("rdmaDevice", vf.rdmaDevice),
     own("guid", vf.guid),
     own("representor", vf.representorName),
+    own("rail", rail),
     [`${multusDomain}/resourceName`, `${prefix}/${resourceName}`],
     [`${multusDomain}/deviceID`, vf.pciAddress],
     ["resource.kubernetes.io/pciBusID", vf.pciAddress],

@@ -100,6 +100,7 @@ describe("renderResourceSlices", () => {
         [`${draDriverName}/linkType`]: { string: "ethernet" },
         [`${draDriverName}/rdmaCapable`]: { bool: false },
         [`${draDriverName}/linkSpeed`]: { int: 25_000 },
+        [`${draDriverName}/rail`]: { int: 0 },
         "k8s.cni.cncf.io/resourceName": { string: "openshift.io/fast_net" },
         "k8s.cni.cncf.io/deviceID": { string: "0000:10:00.0" },
         "resource.kubernetes.io/pciBusID": { string: "0000:10:00.0" },
@@ -111,6 +112,17 @@ describe("renderResourceSlices", () => {
     const index = indexSlices(slicesOf([1], { state }).flatMap((slice) => readSlice(slice) ?? []));
     const allocated = { driver: draDriverName, pool: "worker-1", device: "0000-10-00-0" };
     expect(index.addressesOf(allocated)).toEqual(["0000:10:00.0", "0000:00:00.0"]);
+  });
+
+  it("numbers the PFs that have resources, also while one of them is gone", () => {
+    const railsOf = (state: SriovNetworkNodeState) => {
+      const devices = slicesOf([1, 1, 1], { state }).flatMap(({ spec }) => spec.devices);
+      return devices.map(({ attributes }) => attributes?.[`${draDriverName}/rail`]);
+    };
+    const state = stateOf([1, 1, 1]);
+    expect(railsOf(state)).toEqual([{ int: 0 }, { int: 1 }, { int: 2 }]);
+    const interfaces = state.status?.interfaces?.slice(1) ?? [];
+    expect(railsOf({ ...state, status: { interfaces } })).toEqual([{ int: 1 }, { int: 2 }]);
   });
 
   it("leaves out VFs that another process can give away, and taints the others that claims must not have", () => {

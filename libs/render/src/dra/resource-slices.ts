@@ -113,6 +113,11 @@ function sliceName(nodeName: string, index: number): string {
 /** Returns the VFs that belong to a resource, by PF and index, each once. */
 function vfsOf({ spec, status }: SriovNetworkNodeState): readonly PublishedVf[] {
   const groupsOf = new Map((spec?.interfaces ?? []).map(({ pciAddress, vfGroups }) => [pciAddress, vfGroups ?? []]));
+  // By the spec, so that a PF that is gone changes no rail of the others.
+  const rails = [...groupsOf]
+    .filter(([, groups]) => groups.some(({ resourceName }) => resourceName))
+    .map(([pciAddress]) => pciAddress)
+    .sort();
   const seen = new Set<string>();
   const nics = (status?.interfaces ?? []).toSorted((a, b) => (a.pciAddress < b.pciAddress ? -1 : 1));
   return nics.flatMap((nic) => {
@@ -126,7 +131,7 @@ function vfsOf({ spec, status }: SriovNetworkNodeState): readonly PublishedVf[] 
         const group = groups.find(({ range }) => includesVf(range, vf.vfID))?.group;
         if (group === undefined || seen.has(vf.pciAddress)) return [];
         seen.add(vf.pciAddress);
-        return [{ nic, vf, group }];
+        return [{ nic, vf, group, rail: rails.indexOf(nic.pciAddress) }];
       });
   });
 }
