@@ -313,6 +313,7 @@ export const accidents: readonly Accident[] = [
   {
     name: "a backup of etcd is restored below the running operator and daemons, and a policy changes after it",
     mayChangeVfs: true,
+    mayBeRefused: true, // until the API server has read the roles again
     withinMs: 400_000, // a watch of a daemon lists again after a silence of 150 s
     async act(world) {
       const { transport, controlPlane } = world.cluster;

@@ -25,7 +25,7 @@ export interface Accident {
   readonly act: (world: World) => Promise<void>;
   /** VFs change, because the users change the policy: then the node was drained before. */
   readonly mayChangeVfs?: true;
-  /** The operator lacks rights meanwhile, which it logs. */
+  /** The operator lacks rights at some time, which it logs. */
   readonly mayBeRefused?: true;
   /** Time until the cluster must be as wanted; two minutes by default. */
   readonly withinMs?: number;
