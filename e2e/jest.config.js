@@ -18,6 +18,7 @@ const folders = [
   "page",
   "headlamp",
   "guides",
+  "macos",
   "images",
   "ovn-offload",
   "security",

@@ -71,7 +71,8 @@ function newestNode() {
   if (existsSync(packaged)) return packaged;
   fail(
     1,
-    `Node.js 24 or later is required. This is ${process.version}, and no package contains Node.js for ${process.platform}-${process.arch}`,
+    `Node.js 24 or later is required. This is ${process.version}, and no package contains Node.js for ` +
+      `${process.platform}-${process.arch}: install it from https://nodejs.org, or by Homebrew or nvm`,
   );
 }
 

@@ -16,7 +16,8 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
 } else {
   const node = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules/.bin/node");
   if (!existsSync(node)) {
-    console.error(`switchyard: requires Node 24 or later, not ${process.version}; npm ci installs it`);
+    const how = process.platform === "linux" ? "npm ci installs it" : "install it from https://nodejs.org";
+    console.error(`switchyard: requires Node 24 or later, not ${process.version}; ${how}`);
     process.exit(1);
   }
   const { status } = spawnSync(

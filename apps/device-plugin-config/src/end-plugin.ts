@@ -20,9 +20,11 @@ const maxNameLength = 15;
 
 /**
  * Sends SIGTERM to the processes with this name, and returns their ids. Without such a process it does nothing: a plugin that
- * starts later reads the present configuration. Rejects with EPERM if a process may not be signalled.
+ * starts later reads the present configuration. The plugin runs on Linux only, so elsewhere, as in the demo on macOS, there is none.
+ * Rejects with EPERM if a process may not be signalled.
  */
 export async function endPlugin(name: string): Promise<readonly number[]> {
+  if (process.platform !== "linux") return [];
   const ended: number[] = [];
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry) || (await nameOf(entry)) !== name.slice(0, maxNameLength)) continue;

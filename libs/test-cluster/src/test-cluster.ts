@@ -44,7 +44,7 @@ export async function startTestCluster(narrator: Narrator): Promise<TestCluster>
         narrator.line("set-up", line);
       },
     });
-    const directory = await mkdtemp(join(tmpdir(), "switchyard-demo-"));
+    const directory = await mkdtemp(join(socketParent(tmpdir()), "switchyard-demo-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     stack.defer(() => keepLogs(directory, process.env["SWITCHYARD_TEST_LOGS"]));
     narrator.line("set-up", "starting etcd and kube-apiserver");
@@ -83,6 +83,14 @@ export async function startTestCluster(narrator: Narrator): Promise<TestCluster>
     await stack.disposeAsync();
     throw error;
   }
+}
+
+/**
+ * Returns the parent for directories with Unix sockets. Their paths have at most 103 bytes on macOS (107 on Linux), and the temporary
+ * directory of a user of macOS has 49; below it, the sockets of a simulated kubelet need up to 80.
+ */
+function socketParent(temporary: string): string {
+  return Buffer.byteLength(temporary) > 23 ? "/tmp" : temporary;
 }
 
 /** Returns the output of kubectl, including its errors, which the demo shows. */

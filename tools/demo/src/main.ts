@@ -84,6 +84,10 @@ function simulatedParts(): string {
 /** Installs what a node in QEMU and DPDK need, or ends with a line that says what is missing. */
 async function installWhatTheDemoNeeds(): Promise<void> {
   if (values.vm !== true) return;
+  if (process.platform !== "linux") {
+    process.stderr.write("npm run demo: --vm needs Linux; without it, the demo simulates the kernels of its nodes\n");
+    process.exit(1);
+  }
   try {
     if (values.afxdp === true) await ensurePrograms(["mmdebstrap"]);
     await ensureLabPackages(createProgress({ name: "vm-lab" }));

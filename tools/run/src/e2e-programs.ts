@@ -44,6 +44,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   page: { programs: ["chromium"] },
   headlamp: { programs: ["chromium", "tar"] },
   guides: { programs: [] },
+  macos: { programs: [] },
   images: { programs: [...containerImages, "aarch64-linux-gnu-strip", "busybox", "unshare"] },
   "ovn-offload": { programs: ["dpkg-deb"] },
 };

@@ -7,7 +7,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fillCache, missingFrom, openBinaryCache, type BinaryCache, type BinaryName } from "./binary-cache.ts";
-import { envtestBinaries, envtestIndexUrl, unpackEnvtest } from "./envtest-archive.ts";
+import { envtestBinaries, envtestIndexUrl, envtestPlatform, unpackEnvtest } from "./envtest-archive.ts";
 import { withFileLock } from "./file-lock.ts";
 import { buildWithGo, whyNoGo } from "./go-build.ts";
 import { writeToStderr, type WriteLine } from "../progress.ts";
@@ -106,7 +106,7 @@ function fromCache({ names }: Required<EnsureBinariesOptions>, cache: BinaryCach
 
 function fromArchive({ names, env, progress }: Required<EnsureBinariesOptions>, cache: BinaryCache): Source {
   const indexUrl = env["SWITCHYARD_ENVTEST_INDEX"] ?? envtestIndexUrl;
-  const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
+  const platform = envtestPlatform();
   const directory = cache.directory("envtest");
   const { kubernetes } = cache.versions;
   return {
@@ -116,8 +116,11 @@ function fromArchive({ names, env, progress }: Required<EnsureBinariesOptions>, 
       const lacking = names.filter((name) => !envtestBinaries.includes(name));
       if (lacking.length > 0) return { why: `does not contain ${lacking.join(", ")}` };
       progress(`downloading ${indexUrl}`);
+      // Where Go can build them instead, a network that is slow or closed should cost little time.
+      const canBuild = (await whyNoGo(cache.versions.go, env)) === undefined;
+      const reachWithinMs = canBuild ? 3_000 : 30_000;
       return fill(directory, names, (outDirectory) =>
-        unpackEnvtest({ indexUrl, kubernetes, platform, outDirectory, write: progress }),
+        unpackEnvtest({ indexUrl, kubernetes, platform, outDirectory, write: progress, reachWithinMs }),
       );
     },
   };

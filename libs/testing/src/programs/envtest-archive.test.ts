@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chooseRelease, unpackEnvtest } from "./envtest-archive.ts";
+import { chooseRelease, envtestPlatform, unpackEnvtest } from "./envtest-archive.ts";
 
 function renderIndex(
   releases: readonly { version: string; platform?: string; sha512?: string; url?: string }[],
@@ -40,6 +40,12 @@ describe("chooseRelease", () => {
       sha512: "abc",
       url: "https://host/1.36.10",
     });
+  });
+
+  it("has archives for a Mac", () => {
+    const platform = envtestPlatform({ platform: "darwin", arch: "arm64" });
+    expect(chooseRelease(index, "1.36.3", platform)?.version).toBe("1.36.11");
+    expect(envtestPlatform({ platform: "darwin", arch: "x64" })).toBe("darwin-amd64");
   });
 
   it("returns undefined for an unknown platform, version or format", () => {
