@@ -111,8 +111,8 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
       );
       const revision = String(fieldAt(ofUpstream.at(-1), "revision"));
       since = judge.begin();
-      // Helm 4 applies on the server only if it has installed the release.
-      const force = installedBy.startsWith("helm4") ? ["--force-conflicts"] : [];
+      // Helm 4 rolls back as that revision was applied: by the way back, on the server.
+      const force = version.startsWith("helm4") ? ["--force-conflicts"] : [];
       return helm.try(["rollback", release, revision, ...force, ...waiting]);
     }
 
