@@ -9,6 +9,7 @@ const folders = [
   "dra",
   "quirks",
   "eve-bridge",
+  "nri",
   "afxdp",
   "upgrade",
   "migration",

@@ -26,6 +26,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   monitoring: { programs: [] },
   versions: { programs: [] },
   "eve-bridge": { programs: ["ip", "nsenter", "unshare", "dnsmasq", "strace", "busybox"] },
+  nri: { programs: ["ip"] },
   afxdp: {
     programs: [
       ...(["ip", "mount", "nsenter", "unshare", "setpriv", "mmdebstrap"] as const),

@@ -20,6 +20,8 @@ export interface MessageReader {
   /** Returns the last value; "" if absent. */
   readonly text: (field: number) => string;
   readonly texts: (field: number) => readonly string[];
+  /** Returns the last value; empty if absent. */
+  readonly bytes: (field: number) => Buffer;
   readonly messages: (field: number) => readonly MessageReader[];
 }
 
@@ -49,6 +51,7 @@ export function readMessage(bytes: Buffer, depth = 0): MessageReader {
     },
     text: (field) => values(field).at(-1)?.toString("utf8") ?? "",
     texts: (field) => values(field).map((value) => value.toString("utf8")),
+    bytes: (field) => values(field).at(-1) ?? Buffer.alloc(0),
     messages: (field) => values(field).map((value) => readMessage(value, depth + 1)),
   };
 }
@@ -119,17 +122,21 @@ export class MessageWriter {
   }
 
   text(field: number, value: string): this {
-    return value === "" ? this : this.bytes(field, Buffer.from(value));
+    return this.bytes(field, Buffer.from(value));
+  }
+
+  bytes(field: number, value: Buffer): this {
+    return value.length === 0 ? this : this.#value(field, value);
   }
 
   texts(field: number, values: readonly string[]): this {
-    for (const value of values) this.bytes(field, Buffer.from(value));
+    for (const value of values) this.#value(field, Buffer.from(value));
     return this;
   }
 
   /** A message in the message, even if it is empty. */
   message(field: number, value: MessageWriter): this {
-    return this.bytes(field, value.finish());
+    return this.#value(field, value.finish());
   }
 
   messages(field: number, values: readonly MessageWriter[]): this {
@@ -141,7 +148,7 @@ export class MessageWriter {
     return Buffer.concat(this.#parts);
   }
 
-  private bytes(field: number, value: Buffer): this {
+  #value(field: number, value: Buffer): this {
     this.#parts.push(tag(field, wireTypes.bytes), encodeVarint(value.length), value);
     return this;
   }

@@ -11,12 +11,21 @@ describe("readMessage", () => {
 
   it("reads what MessageWriter writes", () => {
     fc.assert(
-      fc.property(fc.maxSafeNat(), fc.string(), fc.array(fc.string()), (number, text, texts) => {
-        const inner = new MessageWriter().number(15, number).text(16, text);
-        const read = readMessage(new MessageWriter().message(1, inner).texts(2, texts).finish());
-        expect(read.messages(1).map((one) => [one.number(15), one.text(16)])).toEqual([[number, text.toWellFormed()]]);
-        expect(read.texts(2)).toEqual(texts.map((one) => one.toWellFormed()));
-      }),
+      fc.property(
+        fc.maxSafeNat(),
+        fc.string(),
+        fc.array(fc.string()),
+        fc.uint8Array(),
+        (number, text, texts, bytes) => {
+          const inner = new MessageWriter().number(15, number).text(16, text).bytes(17, Buffer.from(bytes));
+          const read = readMessage(new MessageWriter().message(1, inner).texts(2, texts).finish());
+          expect(read.messages(1).map((one) => [one.number(15), one.text(16)])).toEqual([
+            [number, text.toWellFormed()],
+          ]);
+          expect(read.messages(1)[0]?.bytes(17)).toEqual(Buffer.from(bytes));
+          expect(read.texts(2)).toEqual(texts.map((one) => one.toWellFormed()));
+        },
+      ),
     );
   });
 
