@@ -72,7 +72,7 @@ const operator: Service<OperatorFlagValues> = {
     const takeOver = watchTakeOver(caches.operatorConfigs);
     setNotReady(() => [
       ...takeOver(),
-      ...schemas.problems().map((problem) => `${problem}: ${crdsRemedy}`),
+      ...(schemas.problems().length > 0 ? [...schemas.problems(), crdsRemedy] : []),
       ...connection.problems(),
       ...cacheProblems(Object.values(watched), settings.maxCacheAgeMs),
     ]);

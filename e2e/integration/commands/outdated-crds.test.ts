@@ -80,7 +80,7 @@ it(
     expect(ok).toBe(false);
     expect(text).toContain("bridgenetworks.sriovnetwork.openshift.io is not installed");
     expect(text).toMatch(/sriovnetworknodestates.sriovnetwork.openshift.io lacks .* and \d+ more fields/);
-    expect(text).toContain('run "operator crds apply"');
+    expect(text).toContain('run "kubectl apply --server-side --force-conflicts -f charts/switchyard/crds"');
     expect(await logged()).toContain("CustomResourceDefinitions are older than the operator; writing nothing");
     const writes = (await cluster.auditEvents()).filter((event) => isWrite(event) && event.userAgent === "switchyard");
     expect(writes.filter(({ objectRef }) => objectRef?.resource !== "leases")).toEqual([]);

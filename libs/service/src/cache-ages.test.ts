@@ -27,6 +27,12 @@ describe("cacheProblems", () => {
       maxAgeMs: 300_000,
       problems: ["roles: cache is stale; the API server last confirmed it 312 s ago", "secrets: cache is not synced"],
     },
+    {
+      does: "names the right that is missing",
+      caches: [{ ages: [{ resource: "nodes", synced: false, ageMs: 1, refusal: "Forbidden (list nodes)" }] }],
+      maxAgeMs: 300_000,
+      problems: ["nodes: cache is not synced: Forbidden (list nodes)"],
+    },
   ])("$does", ({ caches, maxAgeMs, problems }) => {
     expect(cacheProblems(caches, maxAgeMs)).toEqual(problems);
   });

@@ -15,6 +15,8 @@ export interface AgeingCaches {
     readonly synced: boolean;
     /** Time since the API server last confirmed the content. */
     readonly ageMs: number;
+    /** "Forbidden (list nodes)" while the API server refuses the requests that fill the cache. */
+    readonly refusal?: string | undefined;
   }[];
 }
 
@@ -35,10 +37,12 @@ export function showCacheAges(registry: Registry, caches: () => Iterable<AgeingC
 /** Returns one line for each resource with a cache that is not synced or is older than `maxAgeMs`. */
 export function cacheProblems(caches: Iterable<AgeingCaches>, maxAgeMs: number): readonly string[] {
   const problems = Array.from(caches).flatMap(({ ages }) =>
-    ages.flatMap(({ resource, synced, ageMs }) => {
-      if (!synced) return [`${resource}: cache is not synced`];
+    ages.flatMap(({ resource, synced, ageMs, refusal }) => {
+      const cause = refusal === undefined ? "" : `: ${refusal}`;
+      if (!synced) return [`${resource}: cache is not synced${cause}`];
       if (ageMs <= maxAgeMs) return [];
-      return [`${resource}: cache is stale; the API server last confirmed it ${Math.round(ageMs / 1000)} s ago`];
+      const age = `${Math.round(ageMs / 1000)} s ago${cause}`;
+      return [`${resource}: cache is stale; the API server last confirmed it ${age}`];
     }),
   );
   return [...new Set(problems)];

@@ -32,24 +32,28 @@ describe("createLogger, on a pipe", () => {
     });
   });
 
-  it("writes the code and the causes of an error", () => {
+  it("has the message first and then the error with its causes in one line", () => {
     const lines: string[] = [];
     const cause = Object.assign(new Error("EBUSY"), { code: "EBUSY", syscall: "write" });
-    loggerInto(lines, "info").log.error({ error: new Error("set sriov_numvfs 8", { cause }) }, "step failed");
-    expect(fieldsOf(lines[0])).toMatchObject({
-      error: { message: "set sriov_numvfs 8", cause: { message: "EBUSY", code: "EBUSY", syscall: "write" } },
-    });
+    const error = Object.assign(new Error("set sriov_numvfs 8", { cause }), { code: "HostError" });
+    loggerInto(lines, "info").log.error({ node: "worker-1", error }, "step failed");
+    expect(lines[0]).toMatch(
+      /,"service":"test","msg":"step failed","error":"set sriov_numvfs 8: EBUSY","code":"HostError","node":"worker-1"\}\n$/,
+    );
   });
 
-  it("writes the stack of an error without a code, and of none that is expected", () => {
+  it("writes the stack of an error without a code at the end, and that of an expected one at level debug", () => {
     const lines: string[] = [];
-    const { log } = loggerInto(lines, "info");
+    const { log, setLevel } = loggerInto(lines, "info");
     const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-    log.warn({ error: Object.assign(new Error("watch nodes", { cause }), { code: "ConnectionLost" }) }, "failed");
+    const expected = Object.assign(new Error("watch nodes", { cause }), { code: "ConnectionLost" });
+    log.warn({ error: expected }, "failed");
     log.warn({ error: new TypeError("x is undefined") }, "failed");
     log.warn({ error: Object.assign(new TypeError("wrong argument"), { code: "ERR_INVALID_ARG_TYPE" }) }, "failed");
-    expect(lines.map((line) => line.includes('"stack":'))).toEqual([false, true, true]);
-    expect(fieldsOf(lines[0])).toMatchObject({ error: { code: "ConnectionLost", cause: { code: "ECONNREFUSED" } } });
+    setLevel("debug");
+    log.warn({ error: expected }, "failed");
+    expect(lines.map((line) => line.includes('"stack":'))).toEqual([false, true, true, true]);
+    expect(fieldsOf(lines[0])).toMatchObject({ error: "watch nodes: connect ECONNREFUSED", code: "ConnectionLost" });
   });
 
   it("changes the level of existing children in both directions", () => {
@@ -81,7 +85,9 @@ describe("createLogger, on a terminal", () => {
     log.error({ error: new TypeError("x is undefined") }, "failed");
     log.error({ error: "thrown text" }, "failed");
     expect(uncoloured(lines[0])).toMatch(/ERROR failed: no space\n$/);
-    expect(uncoloured(lines[1])).toMatch(/ERROR failed\nTypeError: x is undefined\n {4}at .*logger\.test\.ts/);
-    expect(uncoloured(lines[2])).toMatch(/ERROR failed: "thrown text"\n$/);
+    expect(uncoloured(lines[1])).toMatch(
+      /ERROR failed: x is undefined\nTypeError: x is undefined\n {4}at .*logger\.test/,
+    );
+    expect(uncoloured(lines[2])).toMatch(/ERROR failed: thrown text\n$/);
   });
 });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLogger makes the logger of a process. It writes JSON lines to a pipe or file and readable text to a terminal:
- * {"level":"info","time":"2026-11-20T21:08:33.120Z","service":"operator","node":"worker-1","steps":3,"msg":"plan applied"}
- * An error belongs in the field `error`; it is written with its causes. Lines are written synchronously, so a crash loses
- * none.
+ * {"level":"info","time":"2026-11-20T21:08:33.120Z","service":"operator","msg":"plan applied","node":"worker-1","steps":3}
+ * The message comes first, then the field `error`, whose value is one line: the error with its causes. The stack is the last field, of
+ * bugs, and at level debug of all errors. Lines are written synchronously, so a crash loses none.
  * Usage: `createLogger({ service: "operator", level: "info" }).log.info({ node, steps: 3 }, "plan applied")`.
  */
-import { pino, stdSerializers, stdTimeFunctions } from "pino";
+import { pino, stdTimeFunctions } from "pino";
 import { createReadableStream, type LogStream } from "./readable-stream.ts";
 
 /** Log levels, most severe first. */
@@ -52,14 +52,15 @@ export function createLogger(options: {
       level: "trace",
       hooks: {
         logMethod(line, write, lineSeverity) {
-          if (lineSeverity >= least) write.apply(this, line);
+          if (lineSeverity < least) return;
+          const [first, second]: readonly unknown[] = line;
+          const fields = isFields(first) ? ordered(first, String(second ?? ""), least <= severity.debug) : undefined;
+          write.apply(this, fields === undefined ? line : [fields]);
         },
       },
       base: { service },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      errorKey: "error",
-      serializers: { error: serializeError },
     },
     stream.isTTY === true ? createReadableStream(stream) : stream,
   );
@@ -71,23 +72,46 @@ export function createLogger(options: {
   };
 }
 
-/**
- * The stack of an error with a code, such as a refused request or an errno, says nothing that its message does not. Node's own errors
- * about wrong calls have codes, too, and are bugs.
- */
-function serializeError(error: Error): unknown {
-  return withoutStacks(stdSerializers.errWithCause(error));
+function isFields(value: unknown): value is LogFields {
+  return typeof value === "object" && value !== null;
 }
 
-function withoutStacks(serialized: unknown): unknown {
-  if (typeof serialized !== "object" || serialized === null) return serialized;
-  const { stack, cause, ...fields }: Readonly<Record<string, unknown>> = { ...serialized };
-  const isExpected = typeof fields["code"] === "string" && !fields["code"].startsWith("ERR_");
+/** Puts the message first and the error second, whose stack is last. */
+function ordered({ error, ...fields }: LogFields, msg: string, isDebug: boolean): LogFields {
+  if (error === undefined) return { msg, ...fields };
+  const code = codeOf(error);
+  const stack = code === undefined || isDebug ? stackOf(error) : undefined;
   return {
+    msg,
+    error: oneLine(error),
+    ...(code !== undefined && { code }),
     ...fields,
-    ...(!isExpected && stack !== undefined && { stack }),
-    ...(cause !== undefined && { cause: withoutStacks(cause) }),
+    ...(stack !== undefined && { stack }),
   };
+}
+
+/** The message of an error with those of its causes that it does not have itself. */
+function oneLine(error: unknown): string {
+  if (typeof error !== "object" || error === null || !("message" in error)) return textOf(error);
+  const message = String(error.message);
+  const cause = "cause" in error && error.cause !== undefined ? oneLine(error.cause) : "";
+  return (message.includes(cause) ? message : `${message}: ${cause}`).replaceAll("\n", " ");
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+}
+
+/** The code of an expected error, such as a refused request or an errno. Node's own errors about wrong calls are bugs. */
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" && !error.code.startsWith("ERR_") ? error.code : undefined;
+}
+
+function stackOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("stack" in error)) return undefined;
+  const cause = "cause" in error ? stackOf(error.cause) : undefined;
+  return `${String(error.stack)}${cause === undefined ? "" : `\ncaused by: ${cause}`}`;
 }
 
 const levels: readonly LogLevel[] = ["warn", "info", "debug"];

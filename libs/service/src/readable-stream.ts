@@ -25,21 +25,17 @@ const styles: Readonly<Record<string, Parameters<Paint>[0]>> = { error: "red", w
 function render(line: string, paint: Paint): string {
   const entry: unknown = JSON.parse(line);
   if (!isObject(entry)) return line;
-  const { level, time, msg, error, ...fields } = entry;
+  const { level, time, msg, error, code, stack, ...fields } = entry;
   const word = String(level);
   const clock = new Date(String(time)).toTimeString().slice(0, 8) + String(time).slice(19, 23);
-  const shown = Object.entries(fields)
+  const others = error === undefined && code !== undefined ? { code, ...fields } : fields; // of an error, the text has it
+  const shown = Object.entries(others)
     .filter(([name]) => name !== "service") // usually only one process writes to a terminal
     .map(([name, value]) => ` ${paint("gray", `${name}=`)}${plain(value)}`);
   const head = `${paint("gray", clock)} ${paint(styles[word] ?? "gray", word.toUpperCase().padEnd(5))} ${String(msg)}`;
-  return `${head}${shown.length > 0 ? " " : ""}${shown.join("")}${error === undefined ? "" : renderError(error, paint)}\n`;
-}
-
-// The message of an error with a code is enough. An error without a code is a bug, so the stack is shown.
-function renderError(error: unknown, paint: Paint): string {
-  if (!isObject(error)) return `: ${paint("red", plain(error))}`;
-  if ("code" in error) return `: ${paint("red", String(error.message))}`;
-  return `\n${paint("red", String(error.stack ?? error.message))}`;
+  const complaint = error === undefined ? "" : `: ${paint("red", String(error))}`;
+  const trace = stack === undefined ? "" : `\n${paint("red", String(stack))}`;
+  return `${head}${shown.length > 0 ? " " : ""}${shown.join("")}${complaint}${trace}\n`;
 }
 
 function plain(value: unknown): string {

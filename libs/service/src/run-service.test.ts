@@ -95,7 +95,7 @@ describe("runService", () => {
     expect(JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
       level: "error",
       msg,
-      error: { message },
+      error: message,
     });
   });
 

@@ -29,8 +29,10 @@ export interface SchemaWatchOptions {
   readonly clock?: Clock;
 }
 
-/** The command that corrects it, for messages. */
-export const crdsRemedy = 'run "operator crds apply", which the chart does before an upgrade';
+/** The command that corrects it, for messages. The operator's own account may not change CustomResourceDefinitions. */
+export const crdsRemedy =
+  'run "kubectl apply --server-side --force-conflicts -f charts/switchyard/crds" in a checkout of this release; ' +
+  '"helm upgrade" does the same by "operator crds apply"';
 
 /** An administrator waits for the operator to resume. */
 const outdatedIntervalMs = 2_000;

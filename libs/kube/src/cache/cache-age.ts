@@ -17,6 +17,8 @@ export interface CacheAge {
    * sends no bookmarks. Before the first list: time since it was requested.
    */
   readonly ageMs: number;
+  /** "Forbidden (list nodes)" while the API server refuses the requests that fill the cache. */
+  readonly refusal?: string | undefined;
 }
 
 /** The cache whose watch failed or whose object could not be processed. */

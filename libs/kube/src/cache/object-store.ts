@@ -53,6 +53,8 @@ export interface ObjectSink extends Pick<CacheAge, "ageMs"> {
   notServed(): void;
   /** The server has just confirmed that all changes have been passed. */
   confirmed(): void;
+  /** The server has refused a request, such as "Forbidden (list nodes)". Optional, for sinks whose state nobody asks for. */
+  refused?(refusal: string): void;
 }
 
 /** A Cache and the sink that fills it. */
@@ -70,6 +72,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   /** Whether the current list is the first one after a rewind. */
   #isRewound = false;
   #onDoubt: (() => void) | undefined;
+  #refusal: string | undefined;
   readonly #lastConfirmed: FreshnessClock;
 
   constructor(options: StoreOptions<Wire, T>) {
@@ -104,6 +107,10 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
 
   get ageMs(): number {
     return this.#lastConfirmed.ageMs;
+  }
+
+  get refusal(): string | undefined {
+    return this.#refusal;
   }
 
   get ages(): readonly CacheAge[] {
@@ -224,7 +231,12 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     for (const key of [...this.#entries.keys()]) this.#drop(key);
   }
 
+  refused(refusal: string): void {
+    this.#refusal = refusal;
+  }
+
   confirmed(): void {
+    this.#refusal = undefined;
     this.#lastConfirmed.confirmed();
   }
 

@@ -185,6 +185,9 @@ async function handleFailure(options: ReflectorOptions, progress: Progress, erro
     return;
   }
   progress.failures++;
+  if (isKubeError(error, "Forbidden")) {
+    sink.refused?.(`Forbidden (${progress.position === undefined ? "list" : "watch"} ${type.plural})`);
+  }
   const isExpired = isKubeError(error, "Expired", "Gone");
   if (!isExpired || progress.position === undefined) report(error, { resource: type.plural, ageMs: sink.ageMs });
   if (isExpired || isKubeError(error, "UnexpectedResponse")) progress.position = undefined;

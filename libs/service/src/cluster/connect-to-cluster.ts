@@ -18,6 +18,7 @@ import { createScrapeReview } from "./review-scrape.ts";
 import { measureTransport } from "./measure-transport.ts";
 import type { ScrapeGate } from "../scrape-gate.ts";
 import { createOutageLog, isOutage, type OutageLog } from "./outage-log.ts";
+import { createRightsLog } from "./rights-log.ts";
 
 export { createFailureLog } from "./failure-log.ts";
 
@@ -33,7 +34,7 @@ export interface ClusterConnection extends AsyncDisposable {
   readonly transport: Transport;
   /** Returns one sentence if the API server has refused each request for some time; otherwise nothing. */
   readonly problems: () => readonly string[];
-  /** The log, with few lines about an outage of the API server (outage-log.ts). */
+  /** The log, with few lines about an outage of the API server (outage-log.ts) and about missing rights (rights-log.ts). */
   readonly log: Logger;
 }
 
@@ -44,7 +45,8 @@ export async function connectToCluster({
   metrics,
   ...options
 }: ConnectToClusterOptions): Promise<ClusterConnection> {
-  const outage = createOutageLog(log);
+  const rights = createRightsLog(log);
+  const outage = createOutageLog(rights.log);
   const { transport, problems } = watchRefusals(await connect(options));
   const measured = measureTransport(noticeAnswers(transport, outage.answered), metrics);
   scrapes.setReview(createScrapeReview(measured));
@@ -52,7 +54,10 @@ export async function connectToCluster({
     transport: measured,
     problems,
     log: outage.log,
-    [Symbol.asyncDispose]: () => measured[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      rights.flush();
+      await measured[Symbol.asyncDispose]();
+    },
   };
 }
 

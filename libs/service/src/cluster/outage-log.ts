@@ -88,7 +88,11 @@ export function createOutageLog(target: Logger, options: OutageLogOptions = {}):
   }
 
   return {
-    log: wrap(target, failed),
+    log: interceptErrors(target, (error, message) => {
+      if (!isOutage(error)) return false;
+      failed(error, message);
+      return true;
+    }),
     tick,
     answered() {
       if (outage !== undefined) outage.answeredMs ??= clock.nowMs();
@@ -96,8 +100,8 @@ export function createOutageLog(target: Logger, options: OutageLogOptions = {}):
   };
 }
 
-/** Returns a log whose lines about an outage go to `failed`. */
-function wrap(target: Logger, failed: (error: KubeError, message: string) => void): Logger {
+/** Returns a log without the lines at levels warn and error whose field `error` was taken: then `take` returns true. */
+export function interceptErrors(target: Logger, take: (error: unknown, message: string) => boolean): Logger {
   const quiet = (level: "warn" | "error"): LogMethod => {
     return (first: LogFields | string, message?: string): void => {
       if (typeof first === "string") {
@@ -105,8 +109,7 @@ function wrap(target: Logger, failed: (error: KubeError, message: string) => voi
         return;
       }
       const text = message ?? "";
-      if (isOutage(first["error"])) failed(first["error"], text);
-      else target[level](first, text);
+      if (first["error"] === undefined || !take(first["error"], text)) target[level](first, text);
     };
   };
   return {
@@ -115,7 +118,7 @@ function wrap(target: Logger, failed: (error: KubeError, message: string) => voi
     info: target.info.bind(target),
     debug: target.debug.bind(target),
     trace: target.trace.bind(target),
-    child: (fields) => wrap(target.child(fields), failed),
+    child: (fields) => interceptErrors(target.child(fields), take),
   };
 }
 

@@ -29,7 +29,7 @@ const keepRunning = "Running pods keep their VFs.";
 const runbooks: Readonly<Record<string, Runbook>> = {
   SwitchyardCrdsOutdated: {
     pods: `${keepRunning} Changes of policies and networks have no effect.`,
-    commands: [operatorLog, `kubectl ${namespace} exec deploy/sriov-network-operator -- operator crds apply`],
+    commands: [operatorLog, "kubectl apply --server-side --force-conflicts -f charts/switchyard/crds"],
   },
   SwitchyardNobodyLeads: {
     pods: `${keepRunning} A node that is being drained stays cordoned.`,
