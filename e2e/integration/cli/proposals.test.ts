@@ -33,9 +33,9 @@ const refused: Readonly<Record<string, string>> = {
   "SriovOperatorConfig/every-field": 'metadata.name: must be "default"',
   "SriovOperatorConfig/without-spec": 'metadata.name: must be "default"',
   "SriovNetworkNodePolicy/more-vfs":
-    "spec.numVfs: 11 is higher than the virtual functions allocated for the PF externally: 0000:5e:00.0 has 10 on worker-1",
+    "spec.numVfs: 11 is higher than the virtual functions allocated for the PF externally; create them first: 0000:5e:00.0 has 10 on worker-1",
   "SriovNetworkNodePolicy/no-vfs":
-    "spec.numVfs: 10 is higher than the virtual functions allocated for the PF externally: 0000:5e:00.1 has 0 on worker-1",
+    "spec.numVfs: 10 is higher than the virtual functions allocated for the PF externally; create them first: 0000:5e:00.1 has 0 on worker-1",
   "SriovNetworkNodePolicy/larger-mtu":
     "spec.mtu: MTU 9000 requested, but 0000:5e:00.0 is externally managed and has MTU 1500 on worker-1",
   "SriovNetworkNodePolicy/other-link-type":

@@ -364,7 +364,7 @@ describe("a policy on nodes", () => {
     const spec = { externallyManaged: true, numVfs: 5, mtu: 9000, linkType: "ib", eSwitchMode: "legacy" } as const;
     const nodes = [node("w1", [pf({ numVfs: 4, eSwitchMode: "switchdev" })])];
     expect(problems(spec, { nodes })).toEqual([
-      "spec.numVfs: 5 is higher than the virtual functions allocated for the PF externally: 0000:3b:00.0 has 4 on w1",
+      "spec.numVfs: 5 is higher than the virtual functions allocated for the PF externally; create them first: 0000:3b:00.0 has 4 on w1",
       "spec.mtu: MTU 9000 requested, but 0000:3b:00.0 is externally managed and has MTU 1500 on w1",
       'spec.linkType: "ib" requested, but 0000:3b:00.0 is externally managed and has link type ETH on w1',
       'spec.eSwitchMode: "legacy" requested, but 0000:3b:00.0 is externally managed and in switchdev mode on w1',

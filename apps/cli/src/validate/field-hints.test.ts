@@ -30,7 +30,7 @@ describe("fieldHints", () => {
     {
       kind: "SriovNetworkNodePolicy",
       spec: { ...policy, bridge: { ovs: { bridge: { name: "br1" } } } },
-      hints: ["spec.bridge.ovs.bridge has the fields datapathType, externalIDs, otherConfig, failMode"],
+      hints: ["a bridge cannot be given a name: Switchyard names it after its PF; spec.bridge.ovs: {} creates it"],
     },
     {
       kind: "SriovNetworkNodePolicy",

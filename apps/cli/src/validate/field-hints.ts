@@ -26,6 +26,11 @@ export function fieldHints(
 /** A field that does not exist, below a text or an object: a part of the text without quotes, or another name. */
 function unknownFieldHint(schema: StructuralSchema, object: unknown, field: string): string | undefined {
   const { schema: parent, path, name } = splitPath(schema, field);
+  const ofMap = mapHint(parent, field);
+  if (ofMap !== undefined) return ofMap;
+  if (field === "spec.bridge.ovs.bridge.name") {
+    return "a bridge cannot be given a name: Switchyard names it after its PF; spec.bridge.ovs: {} creates it";
+  }
   if (parent.type === "string") return typeHint(schema, object, path);
   const names = Object.keys(parent.properties ?? {});
   if (names.includes("matchLabels")) return `${path} is a label selector: write its labels under ${path}.matchLabels`;
@@ -35,10 +40,19 @@ function unknownFieldHint(schema: StructuralSchema, object: unknown, field: stri
   return names.length === 0 || path === "" ? undefined : `${path} has ${fieldsOf(parent)}`;
 }
 
+/** A label selector where the API has a map of labels. */
+function mapHint({ type }: StructuralSchema, field: string): string | undefined {
+  const map = /^(.*\.nodeSelector)\.match(?:Labels|Expressions)\b/.exec(field)?.[1];
+  if (map === undefined || type !== "string") return undefined;
+  return `${map} is a map of labels: write them directly under ${map}, without matchLabels`;
+}
+
 /** A value of another type than the field has. Undefined if the type is right, or the field does not exist. */
 function typeHint(root: StructuralSchema, object: unknown, field: string): string | undefined {
   const { schema, name } = splitPath(root, field);
   if (name !== "") return undefined;
+  const ofMap = mapHint(schema, field);
+  if (ofMap !== undefined) return ofMap;
   const value = valueAt(object, field);
   const { type, enum: choices = [], properties } = schema;
   const key = field.slice(field.lastIndexOf(".") + 1);

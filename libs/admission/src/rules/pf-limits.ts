@@ -103,7 +103,7 @@ function missingOn(
   if (numVfs > existing) {
     // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
     const higher = "is higher than the virtual functions allocated for the PF externally";
-    const message = `${numVfs} ${higher}: ${pciAddress} has ${existing}`;
+    const message = `${numVfs} ${higher}; create them first: ${pciAddress} has ${existing}`;
     findings.push(refuse("spec.numVfs", message, violation("vfs", numVfs)));
   }
   if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
