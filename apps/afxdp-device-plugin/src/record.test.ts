@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openRecord, writeRecord } from "./record.ts";
@@ -9,6 +9,20 @@ function idOf(id: unknown): string {
   const pool = { name: "intel", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 0 };
   return JSON.stringify({ pools: [], retired: [{ id, name: "v0", pool }] });
 }
+
+/** Runs as the user nobody, who owns the directory, if the test runs as root: root may read everything. */
+async function asUser<T>(directory: string, act: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return act();
+  chownSync(directory, nobody, nobody);
+  process.seteuid?.(nobody);
+  try {
+    return await act();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+const nobody = 65_534;
 
 describe("openRecord", () => {
   let path = "";
@@ -65,6 +79,26 @@ describe("openRecord", () => {
     expect(await readRecord(path)).toEqual({ pools: [], retired: [], leases: [] });
     expect([existsSync(path), readFileSync(`${path}.unreadable`, "utf8")]).toEqual([false, text]);
     expect(warnings).toHaveLength(1);
+  });
+
+  it("begins anew with a file of another user, and writes beside leftovers of others", async () => {
+    const record = { pools: [pool], retired: [], leases: [] };
+    await writeRecord(path, record);
+    chmodSync(path, 0o000);
+    mkdirSync(`${path}.new`);
+    const read = await asUser(join(path, ".."), () => readRecord(path));
+    expect([read.pools, warnings.length]).toEqual([[], 1]);
+    await writeRecord(path, record);
+    expect(await readRecord(path)).toEqual(record);
+  });
+
+  it("does not use a file that it can neither read nor move", async () => {
+    await writeRecord(path, { pools: [pool], retired: [], leases: [] });
+    writeFileSync(path, "{");
+    chmodSync(join(path, ".."), 0o555);
+    expect((await asUser(join(path, ".."), () => readRecord(path))).pools).toEqual([]);
+    expect(warnings).toHaveLength(1);
+    chmodSync(join(path, ".."), 0o755);
   });
 
   it("begins anew if a directory has the name of the file", async () => {

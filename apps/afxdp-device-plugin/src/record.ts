@@ -31,8 +31,8 @@ export interface RetiredDevice extends DeviceId {
 const emptyRecord: PluginRecord = { pools: [], retired: [], leases: [] };
 
 /**
- * Returns an empty record without a file. A file that was not written by writeRecord, such as one that a full disk has cut off, is
- * moved away: the node state has the pools, too. Rejects with the errors of Node if the file cannot be read.
+ * Returns an empty record without a file. A file that writeRecord did not write, or that belongs to another user, is moved away: a full
+ * disk can cut it off. The node state has the pools, too. Rejects with other errors of Node.
  */
 export async function openRecord(path: string, log: Pick<Logger, "warn">): Promise<PluginRecord> {
   let text: string;
@@ -40,15 +40,19 @@ export async function openRecord(path: string, log: Pick<Logger, "warn">): Promi
     text = await readFile(path, "utf8");
   } catch (error) {
     if (isErrno(error, "ENOENT")) return emptyRecord;
-    if (!isErrno(error, "EISDIR")) throw error;
+    if (!isErrno(error, "EISDIR", "EACCES", "EPERM", "EIO")) throw error;
     text = "";
   }
   const record = parseRecord(text);
   if (record !== undefined) return record;
   const kept = `${path}.unreadable`;
-  await rm(kept, { recursive: true, force: true });
-  await rename(path, kept);
-  log.warn({ path, kept }, "the record of the plugin is not readable; pools are taken from the node state");
+  try {
+    await rm(kept, { recursive: true, force: true });
+    await rename(path, kept);
+    log.warn({ path, kept }, "the record of the plugin is not readable; pools are taken from the node state");
+  } catch (error) {
+    log.warn({ path, error }, "the record of the plugin is neither readable nor can it be moved; it is not used");
+  }
   return emptyRecord;
 }
 
@@ -56,6 +60,7 @@ export async function openRecord(path: string, log: Pick<Logger, "warn">): Promi
 export async function writeRecord(path: string, record: PluginRecord): Promise<void> {
   await makeDirectory(dirname(path));
   const beside = `${path}.new`;
+  await rm(beside, { recursive: true, force: true }); // of a process that was killed, or of somebody else
   const file = await open(beside, "w", 0o600);
   try {
     await file.writeFile(`${JSON.stringify(record)}\n`);

@@ -184,7 +184,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     options.kubelet &&
     createVfHolders({
       readHolders: options.kubelet.readHolders,
-      readClaims: () => readVfClaims(host.files),
+      readClaims: (known) => readVfClaims(host.files, known),
       now,
       isUrgent: isDraining,
       signal,

@@ -4,7 +4,7 @@
  * started with.
  */
 import { isErrno, makeDirectory, type Logger } from "@switchyard/service";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { PluginConfig } from "./plugin-config.ts";
 
@@ -56,11 +56,12 @@ function recordOf(file: string): string {
   return `${file}.in-force`;
 }
 
+/** A file that cannot be read counts as absent: it is written again. */
 async function read(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
+    if (isErrno(error, "ENOENT", "EISDIR", "EACCES", "EPERM", "EIO")) return undefined;
     throw error;
   }
 }
@@ -68,8 +69,15 @@ async function read(file: string): Promise<string | undefined> {
 async function replace(file: string, text: string): Promise<void> {
   await makeDirectory(dirname(file));
   const draft = `${file}.new`;
+  await rm(draft, { recursive: true, force: true }); // of a process that was killed, or of somebody else
   await writeFile(draft, text);
-  await rename(draft, file);
+  try {
+    await rename(draft, file);
+  } catch (error) {
+    if (!isErrno(error, "EISDIR", "ENOTEMPTY", "EEXIST")) throw error;
+    await rm(file, { recursive: true });
+    await rename(draft, file);
+  }
 }
 
 function parse(text: string): unknown {

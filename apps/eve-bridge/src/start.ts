@@ -13,9 +13,10 @@ const dir = dirname(process.argv[1] ?? "");
 const program = join(dir, "eve-bridge.cjs");
 const cache = join(dir, "eve-bridge.cache");
 
+const cachedData = readCache();
 const script = new Script(`(function (require) {${readFileSync(program, "utf8")}\n})`, {
   filename: program,
-  ...(existsSync(cache) ? { cachedData: readFileSync(cache) } : {}),
+  ...(cachedData === undefined ? {} : { cachedData }),
 });
 
 const [option, file] = process.argv.slice(2);
@@ -28,3 +29,13 @@ if (option === "--write-code-cache" && file !== undefined) {
 // The bundle requires only Node's built-in modules.
 const run = script.runInThisContext() as (require: (name: string) => unknown) => void;
 run((name) => process.getBuiltinModule(name));
+
+/** Returns undefined if the cache cannot be read, whatever the reason: the program works without. */
+function readCache(): Buffer | undefined {
+  if (!existsSync(cache)) return undefined;
+  try {
+    return readFileSync(cache);
+  } catch {
+    return undefined;
+  }
+}

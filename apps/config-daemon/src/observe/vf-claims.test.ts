@@ -26,6 +26,19 @@ it("finds the claim of each VF in the records of the DRA driver, and leaves out 
   expect(await readVfClaims(host.files)).toEqual(new Map([[vf0, { ...claim, driver: "vfio-pci" }]]));
 });
 
+it("keeps the VFs of a claim whose file is damaged", async () => {
+  const { files } = createFakeKernel({ nics: [] }).host();
+  const gone = { ...claim, uid: "u2" };
+  const known = new Map([
+    [String(vf0), claim],
+    [String(vf1), gone],
+  ]);
+  await files.writeText(path, '{"cdiVersion":');
+  expect(await readVfClaims(files, known)).toEqual(new Map([[vf0, claim]]));
+  await files.remove(path);
+  expect(await readVfClaims(files, known)).toEqual(new Map());
+});
+
 it("does not know the claims if the files cannot be read", async () => {
   const kernel = createFakeKernel({ nics: [] });
   const host = kernel.host();

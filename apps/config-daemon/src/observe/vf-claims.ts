@@ -6,16 +6,26 @@
  */
 import { defined, type VfClaim } from "@switchyard/api";
 import { HostError, type HostFiles } from "@switchyard/host";
-import { cdiDirectory, isClaimSpecFile, parseClaimSpec } from "@switchyard/render";
+import { cdiDirectory, claimSpecFile, isClaimSpecFile, parseClaimSpec } from "@switchyard/render";
 
-/** Returns the claims by the PCI address of the VF; undefined if a file cannot be read, so that it is not known. */
-export async function readVfClaims(files: HostFiles): Promise<ReadonlyMap<string, VfClaim> | undefined> {
+/**
+ * Returns the claims by the PCI address of the VF; undefined if a file cannot be read, so that it is not known. A claim of `known`
+ * whose file is damaged keeps its VFs: the file stays until the claim ends.
+ */
+export async function readVfClaims(
+  files: HostFiles,
+  known: ReadonlyMap<string, VfClaim> = new Map(),
+): Promise<ReadonlyMap<string, VfClaim> | undefined> {
   const claims = new Map<string, VfClaim>();
   try {
     for (const name of await files.listNames(cdiDirectory)) {
       if (!isClaimSpecFile(name)) continue;
       const text = await files.readText(`${cdiDirectory}/${name}`);
-      const record = text === undefined ? undefined : parseClaimSpec(text); // removed meanwhile, or not a record
+      if (text === undefined) continue; // removed meanwhile
+      const record = parseClaimSpec(text);
+      if (record === undefined) {
+        for (const [address, claim] of known) if (claimSpecFile(claim.uid) === name) claims.set(address, claim);
+      }
       for (const { pciAddress, isAdmin, driver } of record?.devices ?? []) {
         if (record !== undefined && !isAdmin) claims.set(pciAddress, toVfClaim(record, driver));
       }

@@ -23,8 +23,11 @@ import { newKubelet, type HoldersAnswer, type ReadHolders } from "../kubelet/kub
 
 export interface VfHoldersDeps {
   readonly readHolders: ReadHolders;
-  /** Returns the claims by the PCI address of the VF, or undefined if they are not known. There are none by default. */
-  readonly readClaims?: () => Promise<ReadonlyMap<string, VfClaim> | undefined>;
+  /**
+   * Returns the claims by the PCI address of the VF, or undefined if they are not known. `known` has those of the last time. There are
+   * none by default.
+   */
+  readonly readClaims?: (known: ReadonlyMap<string, VfClaim>) => Promise<ReadonlyMap<string, VfClaim> | undefined>;
   /** The wall clock. */
   readonly now: () => Date;
   readonly clock?: Clock;
@@ -74,16 +77,16 @@ export function createVfHolders(deps: VfHoldersDeps): VfHolders {
     before: Partial<HeldInterfaces>,
     signal: AbortSignal,
   ): Promise<HeldInterfaces> {
-    const [answer, claims] = await Promise.all([readHolders(signal), readClaims()]);
+    const known = new Map(
+      (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map((vf): [string, VfStatus] => [vf.pciAddress, vf])),
+    );
+    const [answer, claims] = await Promise.all([readHolders(signal), readClaims(claimsIn(known))]);
     lastMs = clock.nowMs();
     const since = now()
       .toISOString()
       .replace(/\.\d+Z$/, "Z");
     const unknown = unknownBecause(answer, found);
     if (unknown === undefined) lastAnswer = since;
-    const known = new Map(
-      (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map((vf): [string, VfStatus] => [vf.pciAddress, vf])),
-    );
     if (answer.ok && unknown === undefined) {
       const isOther = lastKubelet !== undefined && answer.value.kubelet !== lastKubelet;
       forgotten = forgottenBy(answer.value, isOther ? holdersIn(known) : forgotten);

@@ -3,7 +3,7 @@
  * createClaimFiles keeps what is known about prepared claims: one CDI specification for each claim, in /run/cdi of the host. The files and
  * the kernel are the whole state of the driver. A reboot removes the files together with the VFs, and the kubelet then prepares again.
  */
-import type { HostFiles } from "@switchyard/host";
+import { HostError, type HostFiles } from "@switchyard/host";
 import {
   cdiDirectory,
   claimSpecFile,
@@ -16,10 +16,10 @@ import {
 
 /** All methods reject with HostError. */
 export interface ClaimFiles {
-  /** Returns the records of all claims. A file that is not a record is left out. */
-  list(): Promise<readonly ClaimRecord[]>;
-  /** Returns undefined if the claim has no record. */
-  read(uid: string): Promise<ClaimRecord | undefined>;
+  /** Returns the records of all claims, and the names of files that are not records or cannot be read. */
+  list(): Promise<{ readonly records: readonly ClaimRecord[]; readonly unreadable: readonly string[] }>;
+  /** Returns undefined if the claim has no file, and "unreadable" if its file is not a record or cannot be read. */
+  read(uid: string): Promise<ClaimRecord | "unreadable" | undefined>;
   /** Replaces the file of the claim atomically. Throws RangeError if the uid is not one. */
   write(spec: ClaimSpec): Promise<void>;
   /** Removes the file of the claim. No error if it does not exist. */
@@ -27,16 +27,24 @@ export interface ClaimFiles {
 }
 
 export function createClaimFiles(files: HostFiles): ClaimFiles {
-  async function readFile(name: string): Promise<ClaimRecord | undefined> {
-    const text = await files.readText(`${cdiDirectory}/${name}`);
-    return text === undefined ? undefined : parseClaimSpec(text);
+  async function readFile(name: string): Promise<ClaimRecord | "unreadable" | undefined> {
+    try {
+      const text = await files.readText(`${cdiDirectory}/${name}`);
+      return text === undefined ? undefined : (parseClaimSpec(text) ?? "unreadable");
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      return "unreadable";
+    }
   }
 
   return {
     async list() {
       const names = (await files.listNames(cdiDirectory)).filter(isClaimSpecFile);
-      const records = await Promise.all(names.map(readFile));
-      return records.filter((record) => record !== undefined);
+      const found = await Promise.all(names.map(readFile));
+      return {
+        records: found.filter((record) => record !== undefined && record !== "unreadable"),
+        unreadable: names.filter((_, nth) => found[nth] === "unreadable"),
+      };
     },
     read(uid) {
       const name = claimSpecFile(uid);

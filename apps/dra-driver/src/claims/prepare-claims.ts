@@ -16,6 +16,7 @@ import { parseAllocatedClaim, type AllocatedClaim } from "@switchyard/policy";
 import {
   addressOfDevice,
   cdiDeviceOf,
+  cdiDirectory,
   claimSpecFile,
   type ClaimDevice,
   type ClaimRecord,
@@ -79,6 +80,8 @@ export function createClaims(deps: ClaimsDeps): Claims {
   const { files } = host;
   const records = createClaimFiles(files);
   const turns = createTurns();
+  /** Names of files that were reported as unreadable. */
+  const reported = new Set<string>();
 
   async function prepareNow(ref: ClaimRef): Promise<readonly PreparedDevice[]> {
     if (claimSpecFile(ref.uid) === undefined) throw new Error(`"${ref.uid.slice(0, 64)}" is not the uid of a claim`);
@@ -116,7 +119,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
       const problem = await kernelProblem(vf, host.sriov);
       if (problem !== undefined) throw new Error(problem);
     }
-    const all = await records.list();
+    const { records: all, unreadable } = await listRecords();
     const mine = all.find((record) => record.uid === uid);
     const owner = new Map(
       all
@@ -131,8 +134,10 @@ export function createClaims(deps: ClaimsDeps): Claims {
         throw new Error(`VF ${pciAddress} is prepared for claim ${other.namespace}/${other.name} (${other.uid})`);
       }
     }
+    const foreign = unreadable.filter((file) => file !== claimSpecFile(uid));
     const had = new Set(mine?.devices.filter(({ isAdmin }) => !isAdmin).map(({ pciAddress }) => pciAddress));
     const added = own.map(({ pciAddress }) => pciAddress).filter((pciAddress) => !had.has(pciAddress));
+    await refuseUnknown(added, foreign);
     const obstacles =
       added.length === 0 ? new Map<string, string>() : await deps.obstacles({ namespace, name, uid }, added);
     for (const address of added) {
@@ -144,6 +149,33 @@ export function createClaims(deps: ClaimsDeps): Claims {
       await records.write({ namespace, name, uid, devices: vfs.map(toDevice), edits: [] });
     }
     return added;
+  }
+
+  /** A claim whose file is not readable keeps its VFs, which have device-info files. Unknown counts as held. */
+  async function refuseUnknown(addresses: readonly string[], [file]: readonly string[]): Promise<void> {
+    if (file === undefined) return;
+    const names = await files.listNames(deviceInfoDirectory);
+    for (const address of addresses) {
+      if (!names.some((name) => name.endsWith(deviceInfoEnd(address)))) continue;
+      throw new Error(
+        `VF ${address} may be prepared for another claim, whose file ${cdiDirectory}/${file} is not readable`,
+      );
+    }
+  }
+
+  /** Says once which files are not readable. They stay until their claims end. */
+  async function listRecords(): ReturnType<typeof records.list> {
+    const found = await records.list();
+    for (const file of found.unreadable) {
+      if (!reported.has(file)) {
+        log.warn(
+          { file: `${cdiDirectory}/${file}` },
+          "file of a claim is not readable; its VFs are given to no other claim",
+        );
+      }
+      reported.add(file);
+    }
+    return found;
   }
 
   async function writeFiles(claim: AllocatedClaim, vfs: readonly ClaimVf[]): Promise<void> {
@@ -204,9 +236,11 @@ export function createClaims(deps: ClaimsDeps): Claims {
     if ((await files.readText(path)) !== text) await files.writeText(path, text);
   }
 
-  async function unprepareNow({ uid }: ClaimRef): Promise<void> {
-    const record = await records.read(uid);
-    if (record === undefined) return;
+  async function unprepareNow(ref: ClaimRef): Promise<void> {
+    const { uid } = ref;
+    const found = await records.read(uid);
+    if (found === undefined) return;
+    const record = found === "unreadable" ? await rebuild(ref) : found;
     const state = deps.state();
     for (const { pciAddress, isAdmin, driver } of record.devices) {
       if (isAdmin) continue;
@@ -217,6 +251,23 @@ export function createClaims(deps: ClaimsDeps): Claims {
     await removeMatching(deps.metadataDirectory, (name) => name.startsWith(metadataStart(uid)));
     await records.remove(uid);
     log.info({ claim: `${record.namespace}/${record.name}`, uid }, "claim unprepared");
+  }
+
+  /** Returns the record of a claim whose file is not readable, from the claim itself; without VFs if the claim is gone. */
+  async function rebuild(ref: ClaimRef): Promise<ClaimRecord> {
+    const parsed = parseAllocatedClaim(await deps.readClaim(ref), { driver: draDriverName, pool: nodeName });
+    const isSame = parsed.ok && parsed.value.uid === ref.uid;
+    const devices = (isSame ? parsed.value.devices : []).flatMap(({ device, request, isAdmin, config: { driver } }) => {
+      const address = parsePciAddress(addressOfDevice(device) ?? "");
+      if (!address.ok) return [];
+      return [{ pciAddress: address.value, request, isAdmin, ...(driver !== undefined && !isAdmin && { driver }) }];
+    });
+    const claim = `${ref.namespace}/${ref.name}`;
+    log.warn(
+      { claim, vfs: devices.length },
+      "file of the claim is not readable; the VFs of its allocation are returned",
+    );
+    return { ...ref, devices };
   }
 
   /** A VF that cannot be restored keeps no pod from ending: the config daemon restores it as soon as it belongs to no claim. */
@@ -238,7 +289,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
   return {
     prepare: (claim) => turns.run(() => prepareNow(claim), claim.uid),
     unprepare: (claim) => turns.run(() => unprepareNow(claim), claim.uid),
-    records: () => records.list(),
+    records: async () => (await listRecords()).records,
   };
 }
 

@@ -65,8 +65,15 @@ export function writeRecord(stateDir: string, record: AttachmentRecord): void {
   ensureDirectory(dir, 0o700);
   const file = join(dir, fileOf(record));
   // The caller holds the lock, so a temporary file of this name is left from a killed process.
+  rmSync(`${file}.new`, { force: true, recursive: true });
   writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  try {
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (errnoOf(error) !== "EISDIR") throw error;
+    rmSync(file, { recursive: true });
+    renameSync(`${file}.new`, file);
+  }
 }
 
 /** The record of an attachment; undefined if it does not exist or is not valid. */
@@ -77,8 +84,8 @@ export function readRecord(stateDir: string, attachment: Attachment): Attachment
 /** Removes the record of an attachment, if it exists. */
 export function removeRecord(stateDir: string, attachment: Attachment): void {
   const file = join(recordsIn(stateDir), fileOf(attachment));
-  rmSync(`${file}.new`, { force: true });
-  rmSync(file, { force: true });
+  rmSync(`${file}.new`, { force: true, recursive: true });
+  rmSync(file, { force: true, recursive: true });
 }
 
 /** The records of all attachments of the node, for all networks. */

@@ -20,7 +20,9 @@ export function markRemoved(stateDir: string, attachment: Attachment, now = Math
   try {
     ensureDirectory(dir, 0o700);
     writeFileSync(fileOf(stateDir, attachment), String(now), { mode: 0o600 });
-    for (const name of readdirSync(dir)) dropIfOld(join(dir, name), now);
+    for (const name of readdirSync(dir)) {
+      if (name !== keyOf(attachment)) dropIfOld(join(dir, name), now);
+    }
   } catch (error) {
     // A full or read-only /run must not block the deletion of pods. A repeated DEL then needs zedrouter.
     if (errnoOf(error) === undefined) throw error;
@@ -32,7 +34,7 @@ export function markRemoved(stateDir: string, attachment: Attachment, now = Math
  * exists.
  */
 export function unmarkRemoved(stateDir: string, attachment: Attachment): void {
-  rmSync(fileOf(stateDir, attachment), { force: true });
+  rmSync(fileOf(stateDir, attachment), { force: true, recursive: true });
 }
 
 /** Whether the attachment is marked as removed. */
@@ -54,8 +56,8 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, "latin1");
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+    if (errnoOf(error) === undefined) throw error;
+    return undefined; // another call has removed it, or it is not a mark
   }
 }
 
