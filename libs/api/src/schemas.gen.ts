@@ -3759,6 +3759,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "minimum": 0,
             "maximum": 1024
           },
+          "bridge": {
+            "description": "Name of a Linux bridge that a SriovNetworkNodePolicy has created on the node for another PF. The representors of the subfunctions become its ports, so that packets reach the subfunctions: \"br-0000_3b_00.0\". By default, they are connected to nothing.",
+            "type": "string",
+            "maxLength": 15,
+            "x-kubernetes-validations": [
+              {
+                "rule": "(self.matches('^br-[0-9a-f]{4}_[0-9a-f]{2}_[0-9a-f]{2}[.][0-7]$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a bridge of Switchyard, which has the PCI address of its PF: \"br-0000_3b_00.0\"",
+                "optionalOldSelf": true
+              }
+            ]
+          },
           "mtu": {
             "description": "MTU of the devices, or of their subfunctions, in bytes. A lower MTU of a device with subfunctions is raised to this value. By default, no MTU is changed.",
             "type": "integer",
@@ -3806,6 +3818,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "optionalOldSelf": true,
             "message": "must be at least 1 with mode subfunction",
             "fieldPath": ".numSfs"
+          },
+          {
+            "rule": "(!has(self.bridge) || (has(self.numSfs) && self.numSfs > 0)) || (oldSelf.hasValue() && (has(self.bridge) ? oldSelf.?bridge.hasValue() && oldSelf.?bridge.value() == self.bridge : !oldSelf.?bridge.hasValue()) && (has(self.numSfs) ? oldSelf.?numSfs.hasValue() && oldSelf.?numSfs.value() == self.numSfs : !oldSelf.?numSfs.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be omitted unless numSfs is greater than 0: only subfunctions have representors",
+            "fieldPath": ".bridge"
+          },
+          {
+            "rule": "(!has(self.bridge) || !has(self.externallyManaged) || !self.externallyManaged) || (oldSelf.hasValue() && (has(self.bridge) ? oldSelf.?bridge.hasValue() && oldSelf.?bridge.value() == self.bridge : !oldSelf.?bridge.hasValue()) && (has(self.externallyManaged) ? oldSelf.?externallyManaged.hasValue() && oldSelf.?externallyManaged.value() == self.externallyManaged : !oldSelf.?externallyManaged.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be omitted with externallyManaged: another tool connects the representors",
+            "fieldPath": ".bridge"
           }
         ]
       },
@@ -3951,6 +3975,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "queues": {
                   "description": "Number of queues (combined channels) of the device or, with mode subfunction, of its subfunctions. Absent if it is not to be changed.",
                   "type": "integer"
+                },
+                "bridge": {
+                  "description": "Name of the Linux bridge of which the representors of the subfunctions become ports. Absent if they are connected to nothing.",
+                  "type": "string"
                 },
                 "externallyManaged": {
                   "description": "Whether another tool creates the subfunctions and configures the device.",

@@ -39,6 +39,8 @@ interface AfxdpStepKinds {
   readonly "activate-subfunction": OnSubfunction;
   /** Sets the representor of the subfunction up, which gives the subfunction its link, and its MTU if `mtu` is there. */
   readonly "set-representor": OnSubfunction & { readonly mtu?: number };
+  /** Makes the representor of the subfunction a port of the Linux bridge, which must be one of Switchyard's. */
+  readonly "connect-representor": OnSubfunction & { readonly bridge: string };
   /** Deactivates the subfunction, which removes its network interface. */
   readonly "deactivate-subfunction": OnSubfunction;
   readonly "delete-subfunction": OnSubfunction;
@@ -70,6 +72,8 @@ export function describeAfxdpStep(step: AfxdpStep): string {
       return `activate ${interfaceOf(step)}`;
     case "set-representor":
       return `set representor up${step.mtu === undefined ? "" : ` with mtu ${step.mtu}`} of ${interfaceOf(step)}`;
+    case "connect-representor":
+      return `connect representor of ${interfaceOf(step)} to bridge ${step.bridge}`;
     case "deactivate-subfunction":
       return `deactivate ${interfaceOf(step)}`;
     case "delete-subfunction":
@@ -94,7 +98,7 @@ export function isAfxdpStepBlockedBy(step: AfxdpStep, failed: AfxdpStep): boolea
 
 /** Settings do not depend on each other. */
 function isSetting({ kind }: AfxdpStep): boolean {
-  return kind === "set-mtu" || kind === "set-queues" || kind === "set-representor";
+  return kind === "set-mtu" || kind === "set-queues" || kind === "set-representor" || kind === "connect-representor";
 }
 
 /** "subfunction 3 of 0000:86:00.0". */

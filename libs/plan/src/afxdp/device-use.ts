@@ -86,6 +86,7 @@ export function afxdpDisruptionOf(step: AfxdpStep, device: AfxdpInterfaceStatus)
     case "set-subfunction-mac":
     case "activate-subfunction":
     case "set-representor":
+    case "connect-representor":
       return undefined;
   }
 }
@@ -107,6 +108,7 @@ const disruptsHolder: Readonly<Record<AfxdpStep["kind"], boolean>> = {
   "set-subfunction-mac": false,
   "activate-subfunction": false,
   "set-representor": false,
+  "connect-representor": false,
 };
 
 function isTargetHeld({ sfNumber }: { readonly sfNumber?: number }, device: AfxdpInterfaceStatus): boolean {

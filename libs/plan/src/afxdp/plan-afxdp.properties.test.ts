@@ -75,9 +75,12 @@ const entry = fc
     numSfs: fc.nat(6),
     mtu: optional(mtu),
     queues: optional(queues),
+    bridge: optional(fc.constantFrom("br-0000_01_00.0", "br-0000_01_00.1")),
     externallyManaged: fc.boolean(),
   })
-  .map(({ mtu, queues, ...one }): AfxdpInterfaceSpec => ({ poolName: "fast", ...one, ...defined({ mtu, queues }) }));
+  .map(({ mtu, queues, bridge, ...one }): AfxdpInterfaceSpec => {
+    return { poolName: "fast", ...one, ...defined({ mtu, queues, bridge }) };
+  });
 
 const spec: fc.Arbitrary<AfxdpNetworkNodeStateSpec> = fc
   .record({ entries: fc.tuple(optional(entry), optional(entry), optional(entry)), unselected: fc.subarray(ids) })
@@ -128,6 +131,10 @@ function applyTo(step: AfxdpStep, one: AfxdpInterfaceStatus): AfxdpInterfaceStat
       return change(step.sfNumber, ({ representor, ...sf }) => {
         if (representor === undefined) return sf;
         return { ...sf, representor: { ...representor, linkAdminState: "up", ...defined({ mtu: step.mtu }) } };
+      });
+    case "connect-representor":
+      return change(step.sfNumber, ({ representor, ...sf }) => {
+        return representor === undefined ? sf : { ...sf, representor: { ...representor, master: step.bridge } };
       });
     case "deactivate-subfunction":
       return change(step.sfNumber, ({ sfNumber, owned = false, mac, assignedMac, representor }) => {

@@ -61,6 +61,32 @@ function withoutName({ name: _name, ...one }: AfxdpSubfunctionStatus): AfxdpSubf
 }
 
 describe("planAfxdp", () => {
+  it("connects representors to the bridge of the policy, and disrupts no pod by that", () => {
+    const representor = (name: string, master?: string) => ({
+      name,
+      linkAdminState: "up",
+      mtu: 1500,
+      ...(master !== undefined && { master }),
+    });
+    const subfunctions = [
+      sf(0, { representor: representor("r0", "br-0000_3b_00.0") }),
+      sf(1, { representor: representor("r1"), held: true }),
+    ];
+    expect(planOf({ numSfs: 3, bridge: "br-0000_3b_00.0" }, { ...ownedCard, subfunctions })).toEqual({
+      steps: [
+        "create subfunction 2 of 0000:86:00.0",
+        "set mac on subfunction 2 of 0000:86:00.0",
+        "activate subfunction 2 of 0000:86:00.0",
+        "set representor up of subfunction 2 of 0000:86:00.0",
+        "connect representor of subfunction 1 of 0000:86:00.0 to bridge br-0000_3b_00.0",
+        "connect representor of subfunction 2 of 0000:86:00.0 to bridge br-0000_3b_00.0",
+      ],
+      impact: "none",
+      reasons: [],
+      problems: [],
+    });
+  });
+
   it("creates subfunctions in mode switchdev, with lowest numbers that others do not use", () => {
     const device = { ...card, subfunctions: [sf(1, { owned: false })] };
     expect(planOf({ numSfs: 2, mtu: 9000, queues: 4 }, device)).toEqual({

@@ -8,7 +8,7 @@ import type { AfxdpStep } from "./afxdp-step.ts";
 import { isSubfunctionHeld, lacksInterface } from "./device-use.ts";
 
 /** What a spec requests of subfunctions. */
-export type SubfunctionRequest = Pick<AfxdpInterfaceSpec, "numSfs" | "mtu" | "queues">;
+export type SubfunctionRequest = Pick<AfxdpInterfaceSpec, "numSfs" | "mtu" | "queues" | "bridge">;
 
 /**
  * Returns the steps in their order: deletions first, so that a device with all its subfunctions has room. Steps of one kind follow
@@ -17,7 +17,7 @@ export type SubfunctionRequest = Pick<AfxdpInterfaceSpec, "numSfs" | "mtu" | "qu
 export function planSubfunctions(
   device: string,
   { subfunctions = [] }: AfxdpInterfaceStatus,
-  { numSfs = 0, mtu, queues }: SubfunctionRequest,
+  { numSfs = 0, mtu, queues, bridge }: SubfunctionRequest,
 ): readonly AfxdpStep[] {
   const own = subfunctions.filter(({ owned }) => owned === true).toSorted(compareForKeeping);
   const kept = own.slice(0, numSfs).toSorted((a, b) => a.sfNumber - b.sfNumber);
@@ -26,11 +26,11 @@ export function planSubfunctions(
   const created = freeNumbers(taken, numSfs - kept.length);
   const steps = [
     ...surplus.flatMap((one) => deletion(device, one)),
-    ...kept.flatMap((one) => settings(device, one, { mtu, queues })),
+    ...kept.flatMap((one) => settings(device, one, { mtu, queues, bridge })),
     ...created.flatMap((sfNumber): readonly AfxdpStep[] => [
       { kind: "create-subfunction", device, sfNumber },
       { kind: "set-subfunction-mac", device, sfNumber },
-      ...activation(device, sfNumber, { mtu, queues }),
+      ...activation(device, sfNumber, { mtu, queues, bridge }),
     ]),
   ];
   return steps.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
@@ -39,6 +39,7 @@ export function planSubfunctions(
 const order: readonly AfxdpStep["kind"][] = [
   ...(["deactivate-subfunction", "delete-subfunction", "create-subfunction"] as const),
   ...(["set-subfunction-mac", "activate-subfunction", "set-representor", "set-mtu", "set-queues"] as const),
+  "connect-representor",
 ];
 
 /** Those that pods have come first, so that a smaller number disrupts as few pods as possible. */
@@ -62,6 +63,8 @@ function deletion(device: string, { sfNumber, state }: AfxdpSubfunctionStatus): 
 interface Settings {
   readonly mtu: number | undefined;
   readonly queues: number | undefined;
+  /** Name of the bridge of the representor. */
+  readonly bridge: string | undefined;
 }
 
 function settings(device: string, one: AfxdpSubfunctionStatus, wanted: Settings): readonly AfxdpStep[] {
@@ -86,13 +89,19 @@ function settings(device: string, one: AfxdpSubfunctionStatus, wanted: Settings)
 function representorSettings(
   device: string,
   { sfNumber, representor, mtu: own }: AfxdpSubfunctionStatus,
-  { mtu = own }: Settings,
+  { mtu = own, bridge }: Settings,
 ): readonly AfxdpStep[] {
   if (representor === undefined) return [];
   const { linkAdminState, mtu: present } = representor;
   const isLow = mtu !== undefined && present !== undefined && present < mtu;
-  if (linkAdminState !== "down" && !isLow) return [];
-  return [{ kind: "set-representor", device, sfNumber, ...(isLow && { mtu }) }];
+  const steps: AfxdpStep[] = [];
+  if (linkAdminState === "down" || isLow) {
+    steps.push({ kind: "set-representor", device, sfNumber, ...(isLow && { mtu }) });
+  }
+  if (bridge !== undefined && representor.master !== bridge) {
+    steps.push({ kind: "connect-representor", device, sfNumber, bridge });
+  }
+  return steps;
 }
 
 /** An address that is unknown is not changed. */
@@ -100,12 +109,13 @@ function hasOtherMac({ mac, assignedMac }: AfxdpSubfunctionStatus): boolean {
   return mac !== undefined && assignedMac !== undefined && mac !== assignedMac;
 }
 
-function activation(device: string, sfNumber: number, { mtu, queues }: Settings): readonly AfxdpStep[] {
+function activation(device: string, sfNumber: number, { mtu, queues, bridge }: Settings): readonly AfxdpStep[] {
   return [
     { kind: "activate-subfunction", device, sfNumber },
     { kind: "set-representor", device, sfNumber, ...(mtu !== undefined && { mtu }) },
     ...(mtu === undefined ? [] : [{ kind: "set-mtu", device, sfNumber, to: mtu } as const]),
     ...(queues === undefined ? [] : [{ kind: "set-queues", device, sfNumber, to: queues } as const]),
+    ...(bridge === undefined ? [] : [{ kind: "connect-representor", device, sfNumber, bridge } as const]),
   ];
 }
 
@@ -113,7 +123,7 @@ function activation(device: string, sfNumber: number, { mtu, queues }: Settings)
 export function interfaceSettings(
   target: { readonly device: string; readonly sfNumber?: number },
   present: { readonly mtu?: number; readonly queues?: number },
-  { mtu, queues }: Settings,
+  { mtu, queues }: Pick<Settings, "mtu" | "queues">,
 ): readonly AfxdpStep[] {
   const steps: AfxdpStep[] = [];
   if (mtu !== undefined && present.mtu !== undefined && mtu !== present.mtu) {

@@ -228,7 +228,7 @@ function poolOf(policy: AfxdpNetworkNodePolicy): AfxdpPoolSpec {
 }
 
 function interfaceSpec({ nic, reported }: AfxdpDevice, policy: AfxdpNetworkNodePolicy): AfxdpInterfaceSpec {
-  const { poolName, mtu, queues, numSfs, externallyManaged } = policy.spec;
+  const { poolName, mtu, queues, numSfs, bridge, externallyManaged } = policy.spec;
   const mode = afxdpModeOf(policy);
   const name = reported.name ?? nic.name;
   return {
@@ -237,7 +237,7 @@ function interfaceSpec({ nic, reported }: AfxdpDevice, policy: AfxdpNetworkNodeP
     poolName,
     policyName: policy.metadata.name,
     ...defined({ mtu, queues }),
-    ...(mode === "subfunction" && { numSfs: numSfs ?? 0 }),
+    ...(mode === "subfunction" && { numSfs: numSfs ?? 0, ...defined({ bridge }) }),
     ...(externallyManaged === true && { externallyManaged }),
   };
 }

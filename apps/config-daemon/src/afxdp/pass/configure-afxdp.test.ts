@@ -92,6 +92,31 @@ describe("configureAfxdp", () => {
     expect(daemon.shown().some(({ owned }) => owned === true)).toBe(false);
   });
 
+  it("makes representors ports of the bridge that the policy names, and of another one later, and says that a bridge is missing", async () => {
+    const kernel = makeKernel();
+    const host = kernel.host();
+    const daemon = afxdpOn(host);
+    const bridge = "br-0000_01_00.0";
+    const masters = () => daemon.shown().flatMap(({ subfunctions = [] }) => subfunctions.map((sf) => sf.representor));
+    await daemon.pass({ interfaces: [sfs(2, { bridge })] });
+    expect(daemon.error()).toContain(
+      `the node has no bridge ${bridge}: a SriovNetworkNodePolicy with spec.bridge.linux`,
+    );
+    expect((await stateOf(kernel)).subfunctions).toEqual([active(0), active(1)]);
+    for (const name of [bridge, "br-0000_01_00.1"]) await host.linuxBridges.createBridge(name);
+    expect([await daemon.pass({ interfaces: [sfs(2, { bridge, mtu: 9000 })] }), daemon.error()]).toEqual([
+      "settled",
+      "",
+    ]);
+    expect(masters()).toMatchObject([0, 1].map(() => ({ master: bridge, mtu: 9000, linkAdminState: "up" })));
+    const count = kernel.writes.length;
+    expect(await daemon.pass({ interfaces: [sfs(2, { bridge, mtu: 9000 })] })).toBe("settled");
+    expect(kernel.writes.length).toBe(count);
+    const moved = { interfaces: [sfs(2, { bridge: "br-0000_01_00.1", mtu: 9000 })] };
+    expect([await daemon.pass(moved), daemon.error()]).toEqual(["settled", ""]);
+    expect(masters()).toMatchObject([0, 1].map(() => ({ master: "br-0000_01_00.1" })));
+  });
+
   it("gives each subfunction an address of its own, which it keeps over its activations, reboots and a new number of them", async () => {
     const kernel = makeKernel();
     const daemon = afxdpOn(kernel.host());

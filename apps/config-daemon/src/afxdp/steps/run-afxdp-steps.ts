@@ -7,6 +7,7 @@ import { removeAfxdpRule } from "../../udev/keep-rules.ts";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
 import {
   activateSubfunctions,
+  connectRepresentor,
   createSubfunction,
   deactivateSubfunctions,
   deleteSubfunction,
@@ -58,6 +59,8 @@ async function runStep(step: AfxdpStep, context: AfxdpStepContext): Promise<void
       return setSubfunctionMac(step, context);
     case "set-representor":
       return setRepresentor(step, context);
+    case "connect-representor":
+      return connectRepresentor(step, context);
     case "delete-subfunction":
       return deleteSubfunction(step, context);
     case "release-device":

@@ -136,3 +136,24 @@ export async function setRepresentor(
   if (mtu !== undefined) await host.links.setMtu(name, mtu);
   await host.links.setAdminUp(name, true);
 }
+
+/**
+ * Makes the representor a port of the bridge. It leaves another bridge of Switchyard, and no bridge of others: EBUSY. ENODEV if the
+ * bridge does not exist, EPERM if it is not one of Switchyard's.
+ */
+export async function connectRepresentor(
+  { sfNumber, bridge }: AfxdpStep<"connect-representor">,
+  { host, findSubfunction }: AfxdpStepContext,
+): Promise<void> {
+  const name = (await findSubfunction(sfNumber))?.representor;
+  if (name === undefined) return;
+  const bridges = await host.linuxBridges.listBridges();
+  const former = bridges.find(({ ports, isOwn }) => isOwn && ports.some((port) => port.name === name));
+  if (former?.name === bridge) return;
+  if (!bridges.some((one) => one.name === bridge)) {
+    const words = `the node has no bridge ${bridge}: a SriovNetworkNodePolicy with spec.bridge.linux creates it`;
+    throw new HostError({ action: `connect to bridge ${bridge}`, target: name }, "ENODEV", { words });
+  }
+  if (former !== undefined) await host.linuxBridges.removePort(former.name, name);
+  await host.linuxBridges.addPort(bridge, name);
+}

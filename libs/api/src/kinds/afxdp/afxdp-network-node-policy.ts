@@ -53,6 +53,16 @@ export interface AfxdpNetworkNodePolicy {
  *   message: "must be at least 1 with mode subfunction",
  *   fieldPath: ".numSfs",
  *   fields: ["mode", "numSfs"]
+ * }, {
+ *   rule: "!has(self.bridge) || (has(self.numSfs) && self.numSfs > 0)",
+ *   message: "must be omitted unless numSfs is greater than 0: only subfunctions have representors",
+ *   fieldPath: ".bridge",
+ *   fields: ["bridge", "numSfs"]
+ * }, {
+ *   rule: "!has(self.bridge) || !has(self.externallyManaged) || !self.externallyManaged",
+ *   message: "must be omitted with externallyManaged: another tool connects the representors",
+ *   fieldPath: ".bridge",
+ *   fields: ["bridge", "externallyManaged"]
  * }]
  */
 export interface AfxdpNetworkNodePolicySpec extends AfxdpPoolSettings {
@@ -86,6 +96,17 @@ export interface AfxdpNetworkNodePolicySpec extends AfxdpPoolSettings {
    * @maximum 1024
    */
   readonly numSfs?: number;
+  /**
+   * Name of a Linux bridge that a SriovNetworkNodePolicy has created on the node for another PF. The representors of the
+   * subfunctions become its ports, so that packets reach the subfunctions: "br-0000_3b_00.0". By default, they are
+   * connected to nothing.
+   * @maxLength 15
+   * @x-kubernetes-validations [{
+   *   rule: "self.matches('^br-[0-9a-f]{4}_[0-9a-f]{2}_[0-9a-f]{2}[.][0-7]$')",
+   *   message: "must be the name of a bridge of Switchyard, which has the PCI address of its PF: \"br-0000_3b_00.0\""
+   * }]
+   */
+  readonly bridge?: string;
   /**
    * MTU of the devices, or of their subfunctions, in bytes. A lower MTU of a device with subfunctions is raised to this
    * value. By default, no MTU is changed.

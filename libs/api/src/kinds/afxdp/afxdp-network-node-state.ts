@@ -85,6 +85,8 @@ export interface AfxdpInterfaceSpec {
    * @asType integer
    */
   readonly queues?: number;
+  /** Name of the Linux bridge of which the representors of the subfunctions become ports. Absent if they are connected to nothing. */
+  readonly bridge?: string;
   /** Whether another tool creates the subfunctions and configures the device. */
   readonly externallyManaged?: boolean;
 }
