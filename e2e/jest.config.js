@@ -3,6 +3,7 @@
 import base from "../jest.config.js";
 
 const folders = [
+  "accidents",
   "vm",
   "faults",
   "fidelity",

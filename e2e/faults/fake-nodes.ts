@@ -5,7 +5,7 @@
  */
 import { nodes as nodeType, pods } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
-import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeWrite } from "@switchyard/host/testing";
+import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeNic, type FakeWrite } from "@switchyard/host/testing";
 import { collectionPath, isKubeError, isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { createLogger, Registry } from "@switchyard/service";
 import { createWriteStream } from "node:fs";
@@ -23,6 +23,8 @@ export interface FakeNodes extends AsyncDisposable {
   countVfs(): Promise<ReadonlyMap<string, number>>;
   /** Returns the changes of VFs since the last call that affect pods: "worker-1: sriov_numvfs of 0000:3b:00.0 = 0". */
   takeVfChanges(): readonly string[];
+  /** Returns all changes of hosts since the last call, without the daemon's own records: "worker-1: links.setMtu". */
+  takeHostChanges(): readonly string[];
 }
 
 const port = pci("0000:3b:00.0");
@@ -36,14 +38,24 @@ export interface FakeNodesOptions {
   readonly directory: string;
   /** Called with the error if a kubelet fails. */
   readonly fail: (error: unknown) => void;
+  /** Further NICs of each node. */
+  readonly nics?: readonly FakeNic[];
 }
 
-export function createFakeNodes({ transport, observer, namespace, directory, fail }: FakeNodesOptions): FakeNodes {
+export function createFakeNodes({
+  transport,
+  observer,
+  namespace,
+  directory,
+  fail,
+  nics = [],
+}: FakeNodesOptions): FakeNodes {
   const stream = createWriteStream(join(directory, "daemons.log"), { flags: "a" });
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
   const kernels = new Map<string, FakeKernel>();
   const seenWrites = new Map<FakeKernel, number>();
+  const seenChanges = new Map<FakeKernel, number>();
   const endPods = observer.subscribe(({ after }) => {
     if (after?.kind !== pods.kind || !isOurs(after)) return;
     (after.metadata.deletionTimestamp === undefined ? runPod(after) : endPod(after)).catch(fail);
@@ -94,13 +106,13 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
       await transport.request({ method: "POST", path: collectionPath(nodeType), body });
       await report(name);
       const end = new AbortController();
-      const kernel = createFakeKernel({ nics: [mlx5(port)] });
+      const kernel = createFakeKernel({ nics: [mlx5(port), ...nics] });
       kernels.set(name, kernel);
       const ended = runDaemon({
         transport,
         namespace,
         nodeName: name,
-        maxPfs: 4,
+        maxPfs: 4 + nics.length,
         maxCacheAgeMs: 300_000,
         signal: end.signal,
         host: kernel.host(),
@@ -132,6 +144,13 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
         const news = kernel.writes.slice(seenWrites.get(kernel) ?? 0);
         seenWrites.set(kernel, kernel.writes.length);
         return news.flatMap((write) => vfChange(write).map((change) => `${name}: ${change}`));
+      });
+    },
+    takeHostChanges() {
+      return [...kernels].flatMap(([name, kernel]) => {
+        const news = kernel.writes.slice(seenChanges.get(kernel) ?? 0);
+        seenChanges.set(kernel, kernel.writes.length);
+        return news.flatMap(({ port: of, method }) => (of === "records" ? [] : `${name}: ${of}.${method}`));
       });
     },
     async [Symbol.asyncDispose]() {

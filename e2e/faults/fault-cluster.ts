@@ -4,6 +4,7 @@
  * with the rights of its service account behind a proxy that injects faults, and users and nodes that connect without
  * faults.
  */
+import type { FakeNic } from "@switchyard/host/testing";
 import { connect, isKubeError, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, spawnGuarded, startControlPlane, type ControlPlane } from "@switchyard/testing";
@@ -69,6 +70,8 @@ export interface FaultClusterOptions {
   readonly flags: readonly string[];
   /** Number of the operator's replicas (default 1). Only a single replica is killed. */
   readonly replicas?: number;
+  /** Further NICs of each node. */
+  readonly nics?: readonly FakeNic[];
 }
 
 export async function startFaultCluster({
@@ -76,6 +79,7 @@ export async function startFaultCluster({
   main,
   flags,
   replicas: count = 1,
+  nics = [],
 }: FaultClusterOptions): Promise<FaultCluster> {
   const stack = new AsyncDisposableStack();
   try {
@@ -93,7 +97,7 @@ export async function startFaultCluster({
       failed.abort(error);
     };
     const observer = stack.use(await startObserver(transport, observedTypes, isNoise));
-    const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
+    const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail, nics }));
     stack.use(simulatePods(transport, namespace)).run(true); // for the DaemonSets that the operator deploys
     const replicas: Replica[] = [];
     const cutOff = new Set<number>();

@@ -64,7 +64,15 @@ SPDX-License-Identifier: Apache-2.0
     - customresourcedefinitions
   resourceNames:
     - sriovnetworknodepolicies.sriovnetwork.openshift.io
+    - sriovnetworkpoolconfigs.sriovnetwork.openshift.io
+    - sriovoperatorconfigs.sriovnetwork.openshift.io
+    - sriovnetworks.sriovnetwork.openshift.io
+    - sriovibnetworks.sriovnetwork.openshift.io
+    - ovsnetworks.sriovnetwork.openshift.io
+    - bridgenetworks.sriovnetwork.openshift.io
     - afxdpnetworknodepolicies.afxdpnetwork.hns.dev
+    - afxdpoperatorconfigs.afxdpnetwork.hns.dev
+    - afxdpnetworks.afxdpnetwork.hns.dev
   verbs:
     - get
 - apiGroups:

@@ -429,7 +429,7 @@ export const resetHeldReasons = {
    */
   definitionTerminating: "DefinitionTerminating",
   /**
-   * The CustomResourceDefinition of the policies does not exist.
+   * The CustomResourceDefinition of the policies does not exist, or the API server does not serve the kind.
    * @remedy Run operator crds apply and restore the policies. Nodes are not reset until then.
    */
   definitionMissing: "DefinitionMissing",

@@ -550,7 +550,7 @@ export const reference: Reference = {
       "table": "resetHeldReasons",
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionMissing",
-      "meaning": "The CustomResourceDefinition of the policies does not exist.",
+      "meaning": "The CustomResourceDefinition of the policies does not exist, or the API server does not serve the kind.",
       "remedy": "Run operator crds apply and restore the policies. Nodes are not reset until then."
     },
     {

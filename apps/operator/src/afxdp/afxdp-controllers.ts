@@ -22,6 +22,7 @@ import type { ControllerDefinition, OperatorContext } from "../operator-context.
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";
 import { changesRules } from "../facts/afxdp-live-rules.ts";
+import { createRecentDeletions } from "../facts/recent-deletions.ts";
 import { changesConfirmation, readConfirmation } from "../facts/reset-confirmation.ts";
 import { createAfxdpMergeResults, type AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
@@ -43,7 +44,7 @@ export function startAfxdpControllers(context: OperatorContext): void {
 }
 
 function nodeStateController(
-  { transport, caches, afxdpRules: rules, settings: { namespace } }: OperatorContext,
+  { transport, caches, afxdpRules: rules, settings: { namespace }, signal: stopped }: OperatorContext,
   results: AfxdpMergeResults,
   heldResets: HeldResets,
 ): ControllerDefinition {
@@ -68,7 +69,13 @@ function nodeStateController(
         cache: afxdpStates,
       }),
       configExists: createConfigExistsCheck(transport, Date.now, afxdpOperatorConfigs),
-      findResetHold: createResetHold({ transport, policies: afxdpNetworkNodePolicies, namespace, nowMs: Date.now }),
+      findResetHold: createResetHold({
+        transport,
+        type: afxdpNetworkNodePolicies,
+        cache: afxdpPolicies,
+        namespace,
+        nowMs: Date.now,
+      }),
       massLoss: createMassLoss({
         census: (except) =>
           countLosses({
@@ -85,6 +92,7 @@ function nodeStateController(
         nowMs: Date.now,
       }),
       heldResets,
+      deletions: createRecentDeletions({ caches: [afxdpPolicies], nowMs: () => performance.now() }, stopped),
       nowMs: Date.now,
     }),
     sources: [

@@ -25,6 +25,7 @@ import type { CachedAfxdpState } from "../facts/afxdp-caches.ts";
 import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import { configOwner } from "../facts/config-exists.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import type { RecentDeletions } from "../facts/recent-deletions.ts";
 import type { HeldResets } from "../node-states/held-resets.ts";
 import type { MassLoss } from "../node-states/mass-loss.ts";
 import { afxdpGrants, losesAll, wereLostTogether, type FindResetHold } from "../node-states/reset-hold.ts";
@@ -46,6 +47,8 @@ export interface AfxdpNodeStateDeps {
   /** Holds nodes of which most lose all their policies at once. */
   readonly massLoss: MassLoss;
   readonly heldResets: Pick<HeldResets, "set">;
+  /** Deletions of policies. */
+  readonly deletions: RecentDeletions;
   readonly nowMs: () => number;
 }
 
@@ -79,6 +82,8 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const given = state && { before: afxdpGrants(state.spec ?? {}), specWrittenAt: state.specWrittenAt };
     const lost = given && wereLostTogether(given, afxdpGrants(next));
     const massLoss = deps.massLoss(name, losesAll(given?.before, afxdpGrants(next)));
+    const waitMs = lost === undefined ? 0 : deps.deletions.remainingMs();
+    if (waitMs > 0) return { afterMs: waitMs };
     const hold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
     deps.heldResets.set(name, hold);
     const spec = hold === undefined ? next : { interfaces: [], ...state?.spec };

@@ -39,6 +39,7 @@ function createAfxdpCluster() {
     writer: stateWriter.writer,
     configExists: () => Promise.resolve(true),
     findResetHold: () => Promise.resolve(undefined),
+    deletions: { remainingMs: () => 0 },
     massLoss: () => undefined,
     heldResets: createHeldResets(),
     nowMs: () => 0,

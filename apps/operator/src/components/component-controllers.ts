@@ -30,7 +30,7 @@ import type { ControllerDefinition, OperatorContext } from "../operator-context.
 import { limitRate } from "../controller-pace.ts";
 import { createContestEvents } from "../reports/contest-events.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
-import { isKindServed } from "../facts/cluster-settings.ts";
+import { isKindGone } from "../facts/cluster-settings.ts";
 import {
   changesPlacement,
   enqueuesConfig,
@@ -45,8 +45,9 @@ import { createRecentDeletions } from "../facts/recent-deletions.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
+import { createResetHold } from "../node-states/reset-hold.ts";
 import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
-import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+import { createOperatorConfigReconciler, isOfAfxdp } from "./operator-config-reconciler.ts";
 import { createPodRefusals } from "./pod-refusals.ts";
 
 /**
@@ -110,11 +111,22 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     now: () => new Date(),
   });
   const limited = limitRate(reconcile, { intervalMs, nowMs: () => performance.now() });
+  const deletions = createRecentDeletions({ caches: [afxdpConfigs], nowMs: () => performance.now() }, context.signal);
+  const afxdpItems = componentObjects.inventory.filter(({ component }) => isOfAfxdp(component));
+  /** Whether components for AF_XDP are deployed, and the AfxdpOperatorConfig is absent. */
+  const losesAfxdp = (): boolean =>
+    afxdpConfigs.get(operatorConfigName) === undefined &&
+    afxdpItems.some((item) => componentObjects.seen(item)?.isDeployed === true);
   return {
     name: "operator-config",
     async reconcile(key, signal) {
       // Without the kind there is no config, and what was deployed is removed: one 404 of a list is not enough for that.
-      if (!operatorConfigs.served && (await isKindServed(transport, type, signal))) return recheckKinds;
+      if (!operatorConfigs.served && !(await isKindGone(transport, type, signal))) return recheckKinds;
+      const waitMs = losesAfxdp() ? deletions.remainingMs() : 0;
+      if (waitMs > 0) return { afterMs: waitMs };
+      if (losesAfxdp() && !afxdpConfigs.served && !(await isKindGone(transport, afxdpOperatorConfigs, signal))) {
+        return recheckKinds;
+      }
       return limited(key, signal);
     },
     parallel: 2,
@@ -151,6 +163,14 @@ function hardwareOffloadController(
       machineConfigs,
       isManaged: () => rules() !== undefined,
       deletions: createRecentDeletions({ caches: [pools], nowMs: () => performance.now() }, stopped),
+      findPoolHold: createResetHold({
+        transport,
+        type,
+        cache: pools,
+        lost: { objects: "pools", consequence: "machines without a pool lose their hardware offload" },
+        namespace,
+        nowMs: Date.now,
+      }),
       writer: createWriter<SriovNetworkPoolConfig>({
         transport,
         type,

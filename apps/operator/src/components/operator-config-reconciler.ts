@@ -197,7 +197,8 @@ function ofSriov(rendered: RenderedComponents): RenderedComponents {
   return { ...rendered, problems: rendered.problems.filter(({ component }) => !isOfAfxdp(component)) };
 }
 
-function isOfAfxdp(component: string): boolean {
+/** Reports whether the component is for AF_XDP. */
+export function isOfAfxdp(component: string): boolean {
   return Object.values<string>(afxdpComponents).includes(component);
 }
 

@@ -8,6 +8,8 @@ import {
   isKubeError,
   isRecord,
   joinWatches,
+  metadataOnly,
+  objectPath,
   recordAt,
   watchObjects,
   type FailedWatch,
@@ -66,6 +68,14 @@ const infrastructures = {
   ...apiServers,
   kind: "Infrastructure",
   plural: "infrastructures",
+} as const;
+
+export const customResourceDefinitions = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
 } as const;
 
 /** Name of the only object of each of these kinds. */
@@ -139,6 +149,27 @@ export async function isKindServed(
     return resources.some((it: unknown) => isRecord(it) && it["name"] === plural);
   } catch (error) {
     if (isKubeError(error, "NotFound")) return false;
+    throw error;
+  }
+}
+
+/**
+ * isKindGone reports whether the API server neither serves a kind nor has its CustomResourceDefinition: only then its objects do not
+ * exist any more. A definition can be there with a version that is not served. Rejects with KubeError.
+ */
+export async function isKindGone(
+  transport: Pick<Transport, "request">,
+  type: ResourceType,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await isKindServed(transport, type, signal)) return false;
+  try {
+    const path = objectPath(customResourceDefinitions, { name: `${type.plural}.${type.group}` });
+    await transport.request({ method: "GET", path, accept: metadataOnly, signal });
+    return false;
+  } catch (error) {
+    // The role of an older release does not have the right.
+    if (isKubeError(error, "NotFound", "Forbidden")) return true;
     throw error;
   }
 }

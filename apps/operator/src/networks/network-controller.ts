@@ -17,7 +17,9 @@ import { createNetworkReconciler } from "./network-reconciler.ts";
 import { createNetworkStatus } from "./network-status.ts";
 import { networkSources } from "./network-sources.ts";
 import { createNetworks, networkCachesByKind } from "../facts/networks.ts";
-import { createOrphanedNads } from "./orphaned-nads.ts";
+import { createRecentDeletions, type RecentDeletions } from "../facts/recent-deletions.ts";
+import { createResetHold } from "../node-states/reset-hold.ts";
+import { createOrphanedNads, type FindNetworkHold } from "./orphaned-nads.ts";
 
 /** The parts of OperatorContext that the controller uses, and the time. */
 export interface NetworkControllerContext {
@@ -29,11 +31,34 @@ export interface NetworkControllerContext {
     readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
   };
   readonly events: EventRecorder;
+  readonly deletions: RecentDeletions;
+  readonly findNetworkHold: FindNetworkHold;
   readonly now: () => Date;
 }
 
 export function startNetworkControllers(context: OperatorContext): void {
-  context.start(networkController({ ...context, now: () => new Date() }));
+  const byKind = networkCachesByKind(context.caches);
+  const nowMs = () => performance.now();
+  const deletions = createRecentDeletions({ caches: Object.values(byKind), nowMs }, context.signal);
+  const findNetworkHold = createNetworkHolds(context, byKind);
+  context.start(networkController({ ...context, deletions, findNetworkHold, now: () => new Date() }));
+}
+
+function createNetworkHolds(
+  { transport, settings: { namespace } }: OperatorContext,
+  byKind: Readonly<Record<NetworkKind, Cache<Network>>>,
+): FindNetworkHold {
+  const lost = { objects: "networks", consequence: "their NetworkAttachmentDefinitions are deleted" };
+  const common = { transport, lost, namespace, nowMs: Date.now };
+  const holdOf = (kind: NetworkKind) => createResetHold({ ...common, type: networkTypes[kind], cache: byKind[kind] });
+  const holds = {
+    SriovNetwork: holdOf("SriovNetwork"),
+    SriovIBNetwork: holdOf("SriovIBNetwork"),
+    OVSNetwork: holdOf("OVSNetwork"),
+    BridgeNetwork: holdOf("BridgeNetwork"),
+    AfxdpNetwork: holdOf("AfxdpNetwork"),
+  };
+  return (kind, ...asked) => holds[kind](...asked);
 }
 
 export function networkController(context: NetworkControllerContext): ControllerDefinition {
@@ -71,7 +96,14 @@ export function networkController(context: NetworkControllerContext): Controller
       states: caches.states,
       afxdpStates: caches.afxdpStates,
       afxdpConfigs: caches.afxdpConfigs,
-      orphans: createOrphanedNads({ nads, transport, writer, namespace: settings.namespace }),
+      orphans: createOrphanedNads({
+        nads,
+        transport,
+        writer,
+        namespace: settings.namespace,
+        deletions: context.deletions,
+        findNetworkHold: context.findNetworkHold,
+      }),
       report: createNetworkStatus({
         writers: {
           SriovNetwork: statusWriter("SriovNetwork"),

@@ -65,8 +65,6 @@ const refused = { afterMs: 30_000 };
 /** The end of a contest, and a webhook that is gone, cause no event. */
 const interfered = { afterMs: 60_000 };
 const cacheBehind = { afterMs: 500 };
-// Most orphans are gone earlier, which enqueues the network. This retries those that could not be checked.
-const orphansLeft = { afterMs: 30_000 };
 
 /** The keys are owner-refs: networkRef(). */
 export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile {
@@ -76,7 +74,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     const network = networks.get(ref);
     if (network === undefined || isTerminating(network)) {
       const left = await orphans.delete(ref, network, signal);
-      if (left > 0) return orphansLeft;
+      if (left !== undefined) return left;
       if (network !== undefined) await removeUpstreamFinalizer(transport, network, signal);
       return undefined;
     }
@@ -88,8 +86,8 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
       : { summary: intended.error };
     const contested = outcome.summary && (await report(network, outcome.summary, signal));
     // Orphans come last, so that a refused deletion delays nothing else. An invalid spec deletes nothing.
-    const left = intended.ok ? await orphans.delete(ref, network, signal) : 0;
-    return outcome.requeue ?? (left > 0 ? orphansLeft : contested);
+    const left = intended.ok ? await orphans.delete(ref, network, signal) : undefined;
+    return outcome.requeue ?? left ?? contested;
   };
 }
 

@@ -70,6 +70,24 @@ describe("a network that moves or is deleted", () => {
     expect(cluster.owners()).toEqual({});
   });
 
+  it("keeps it while the deletion may be part of a replacement, or the network was lost with its kind", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.lost.settleMs = 1_200;
+    cluster.removeNetwork("SriovNetwork", "blue");
+    await cluster.settle();
+    expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
+    cluster.lost.settleMs = 0;
+    const hold = { reason: "DefinitionMissing", message: "it does not exist", afterMs: 10_000 } as const;
+    cluster.lost.kinds.set("SriovNetwork", hold);
+    await cluster.later();
+    expect(Object.keys(cluster.owners())).toEqual(["tenant/blue"]);
+    cluster.lost.kinds.clear();
+    await cluster.later();
+    expect(cluster.owners()).toEqual({});
+  });
+
   it("loses it at the next start if the operator did not run", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });

@@ -11,13 +11,23 @@ import {
   isKubeObject,
   objectPath,
   type Cache,
+  type Requeue,
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import { networkTypes, parseNetworkRef, targetNamespace, type Network, type NetworkName } from "@switchyard/render";
+import {
+  networkTypes,
+  parseNetworkRef,
+  targetNamespace,
+  type Network,
+  type NetworkKind,
+  type NetworkName,
+} from "@switchyard/render";
 import { mayChooseNamespace } from "./intended-nad.ts";
 import type { CachedNad } from "../facts/network-caches.ts";
 import { isTerminating } from "../facts/networks.ts";
+import type { RecentDeletions } from "../facts/recent-deletions.ts";
+import type { FindResetHold } from "../node-states/reset-hold.ts";
 
 export interface OrphanedNadsDeps {
   readonly nads: Cache<CachedNad>;
@@ -25,29 +35,47 @@ export interface OrphanedNadsDeps {
   readonly writer: Writer<NetworkAttachmentDefinition>;
   /** Namespace of the operator. */
   readonly namespace: string;
+  /** Deletions of networks. */
+  readonly deletions: RecentDeletions;
+  /** Called with the kind of an absent network and the creation time of its NAD. */
+  readonly findNetworkHold: FindNetworkHold;
 }
+
+/** Returns why the networks of a kind may be lost against the wish of their users. Rejects with KubeError. */
+export type FindNetworkHold = (kind: NetworkKind, ...asked: Parameters<FindResetHold>) => ReturnType<FindResetHold>;
 
 export interface OrphanedNads {
   /**
    * Deletes the orphaned NADs of the network `ref`, which the cache shows as `network`, after it has read the network
-   * from the API server, because the cache may lag behind. Returns how many the cache showed. Rejects with KubeError.
+   * from the API server, because the cache may lag behind. Those of a network that may come back at once, or that was lost with its
+   * kind, stay. Returns when to look again; undefined if the cache showed none. Rejects with KubeError.
    */
-  delete(ref: string, network: Network | undefined, signal: AbortSignal): Promise<number>;
+  delete(ref: string, network: Network | undefined, signal: AbortSignal): Promise<Requeue | undefined>;
 }
 
-export function createOrphanedNads({ nads, transport, writer, namespace }: OrphanedNadsDeps): OrphanedNads {
+/** Most orphans are gone earlier, which enqueues the network. This retries those that could not be checked. */
+const orphansLeft = { afterMs: 30_000 };
+
+export function createOrphanedNads(deps: OrphanedNadsDeps): OrphanedNads {
+  const { nads, transport, writer, namespace } = deps;
   return {
     async delete(ref, network, signal) {
       const named = parseNetworkRef(ref);
-      if (named === undefined) return 0;
+      if (named === undefined) return undefined;
       const orphans = nads.byIndex("owner", ref).filter((nad) => isOrphaned(nad, named, network, namespace));
       const remaining = orphans.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      if (remaining.length > 0) {
-        const live = await readLive(named, signal);
-        if (live === "unknown") return orphans.length;
-        for (const nad of remaining) if (isOrphaned(nad, named, live, namespace)) await writer.delete(nad, signal);
+      const [first] = remaining;
+      if (first === undefined) return orphans.length === 0 ? undefined : orphansLeft;
+      if (network === undefined) {
+        const waitMs = deps.deletions.remainingMs();
+        if (waitMs > 0) return { afterMs: waitMs };
+        const hold = await deps.findNetworkHold(named.kind, first.metadata.creationTimestamp, signal);
+        if (hold !== undefined) return { afterMs: hold.afterMs };
       }
-      return orphans.length;
+      const live = await readLive(named, signal);
+      if (live === "unknown") return orphansLeft;
+      for (const nad of remaining) if (isOrphaned(nad, named, live, namespace)) await writer.delete(nad, signal);
+      return orphansLeft;
     },
   };
 

@@ -119,13 +119,13 @@ export function createHeldResetsReconciler({ heldResets, configs, setCondition, 
       await setCondition(config, undefined, signal);
       return undefined;
     }
-    const [, { reason, message: cause }] = first;
+    const [, { reason, message: cause, objects = "policies" }] = first;
     const names = held.slice(0, maxNamed).map(([node]) => node);
     const more = held.length > names.length ? ` and ${held.length - names.length} more` : "";
     const message =
       held.length === 1
-        ? `node ${names.join()} keeps its configuration without policies: ${cause}`
-        : `nodes ${names.join(", ")}${more} keep their configuration without policies: ${cause}`;
+        ? `node ${names.join()} keeps its configuration without ${objects}: ${cause}`
+        : `nodes ${names.join(", ")}${more} keep their configuration without ${objects}: ${cause}`;
     await setCondition(config, { status: "True", reason, message }, signal);
     if (reported !== reason) record({ regarding: config, type: "Warning", reason, note: message });
     reported = reason;

@@ -79,7 +79,21 @@ function nodeStateController(
         adopts: [upstreamManager],
       }),
       configExists: createConfigExistsCheck(transport, Date.now),
-      findResetHold: createResetHold({ transport, policies: sriovNetworkNodePolicies, namespace, nowMs: Date.now }),
+      findResetHold: createResetHold({
+        transport,
+        type: sriovNetworkNodePolicies,
+        cache: policies,
+        namespace,
+        nowMs: Date.now,
+      }),
+      findPoolHold: createResetHold({
+        transport,
+        type: sriovNetworkPoolConfigs,
+        cache: pools,
+        lost: { objects: "pools", consequence: "nodes without a pool get the default RDMA mode and the device plugin" },
+        namespace,
+        nowMs: Date.now,
+      }),
       massLoss: createMassLoss({
         census: (except) =>
           countLosses({

@@ -15,6 +15,7 @@ const nowMs = Date.parse("2026-11-20T12:00:00Z");
 interface SetUpOptions {
   readonly configExists?: boolean;
   readonly findResetHold?: FindResetHold;
+  readonly findPoolHold?: FindResetHold;
   readonly massLoss?: MassLoss;
   /** Milliseconds until the last deletion counts. */
   readonly remainingMs?: () => number;
@@ -30,6 +31,7 @@ function setUp(options: SetUpOptions = {}) {
     writer: kept.writer,
     configExists: () => Promise.resolve(options.configExists ?? true),
     findResetHold: options.findResetHold ?? (() => Promise.resolve(undefined)),
+    findPoolHold: options.findPoolHold ?? (() => Promise.resolve(undefined)),
     massLoss: options.massLoss ?? (() => undefined),
     heldResets,
     deletions: { remainingMs: options.remainingMs ?? (() => 0) },
@@ -245,6 +247,25 @@ describe("createNodeStateReconciler", () => {
     remainingMs = 0;
     expect(await reconcile("worker-1")).toBeUndefined();
     expect(applied.get("worker-1")?.spec).toEqual({ interfaces: [] });
+  });
+
+  it("keeps RDMA mode and claims of a node whose pool may be lost with its kind, and follows its policies meanwhile", async () => {
+    let hold: ResetHold | undefined = { reason: "DefinitionMissing", message: "no", objects: "pools", afterMs: 7 };
+    const { addConfig, addNode, addPolicy, setState, reconcile, applied, heldResets } = setUp({
+      findPoolHold: () => Promise.resolve(hold),
+    });
+    addConfig();
+    addNode("worker-1");
+    const spec = { interfaces: [], allocation: "dra", system: { rdmaMode: "exclusive" } } as const;
+    setState("worker-1", { spec, status: { interfaces: [nic({})] } });
+    addPolicy("fast");
+    expect(await reconcile("worker-1")).toEqual({ afterMs: 7 });
+    expect(applied.get("worker-1")?.spec).toMatchObject({ ...spec, interfaces: [{ pciAddress: "0000:3b:00.0" }] });
+    expect(heldResets.list()).toEqual([["worker-1", hold]]);
+    hold = undefined;
+    expect(await reconcile("worker-1")).toBeUndefined();
+    expect(Object.keys(applied.get("worker-1")?.spec ?? {})).toEqual(["interfaces"]);
+    expect(heldResets.list()).toEqual([]);
   });
 
   it("takes nothing from a node while the deletion of a policy may be part of its replacement", async () => {

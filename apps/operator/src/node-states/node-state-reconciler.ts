@@ -11,9 +11,11 @@
  */
 import {
   annotations,
+  defined,
   type Node,
   type OwnerReference,
   type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import {
@@ -36,7 +38,7 @@ import type { RecentDeletions } from "../facts/recent-deletions.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
 import type { MassLoss } from "./mass-loss.ts";
-import { losesAll, sriovGrants, wereLostTogether, type FindResetHold } from "./reset-hold.ts";
+import { losesAll, sriovGrants, wereLostTogether, type FindResetHold, type ResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
@@ -48,6 +50,8 @@ export interface NodeStateDeps {
   readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Called if the spec would lose something. */
   readonly findResetHold: FindResetHold;
+  /** Called if the spec would lose what only a pool gives. */
+  readonly findPoolHold: FindResetHold;
   /** Holds nodes of which most lose all their policies at once. */
   readonly massLoss: MassLoss;
   readonly heldResets: Pick<HeldResets, "set">;
@@ -97,9 +101,11 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const losesClaims = state?.spec.allocation !== undefined && next.allocation === undefined;
     const waitMs = lost !== undefined || losesMode || losesClaims ? deps.deletions.remainingMs() : 0;
     if (waitMs > 0) return { afterMs: waitMs };
-    const hold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
+    const policyHold = lost && ((await deps.findResetHold(lost.writtenAt, signal)) ?? massLoss);
+    const poolHold = losesMode || losesClaims ? await deps.findPoolHold(state?.specWrittenAt, signal) : undefined;
+    const hold = policyHold ?? poolHold;
     deps.heldResets.set(name, hold);
-    const spec = hold !== undefined && state !== undefined ? { interfaces: [], ...state.spec } : next;
+    const spec = heldSpec({ next, present: state?.spec, policyHold, poolHold });
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
     const own = state === undefined ? firstHandshake(node) : (state.ownAnnotations ?? {});
     if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec, own }, signal))) return recheckSoon;
@@ -153,4 +159,24 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     }
     return { afterMs: decision.afterMs };
   }
+}
+
+/** Returns what a node has while policies or pools may have been lost. A lost pool takes nothing else with it. */
+function heldSpec({
+  next,
+  present,
+  policyHold,
+  poolHold,
+}: {
+  readonly next: SriovNetworkNodeStateSpec;
+  readonly present: SriovNetworkNodeStateSpec | undefined;
+  readonly policyHold: ResetHold | undefined;
+  readonly poolHold: ResetHold | undefined;
+}): SriovNetworkNodeStateSpec {
+  if (present === undefined) return next;
+  if (policyHold !== undefined) return { interfaces: [], ...present };
+  if (poolHold === undefined) return next;
+  const rdmaMode = next.system?.rdmaMode || present.system?.rdmaMode;
+  const system = rdmaMode === undefined ? next.system : { ...next.system, rdmaMode };
+  return { ...next, ...defined({ system, allocation: next.allocation ?? present.allocation }) };
 }

@@ -18,6 +18,7 @@ interface Given {
   readonly own?: Life;
   readonly definition?: Life | "missing" | "forbidden";
   readonly policies?: typeof sriovNetworkNodePolicies | typeof afxdpNetworkNodePolicies;
+  readonly isServed?: boolean;
 }
 
 function setUp(given: Given = {}) {
@@ -31,8 +32,9 @@ function setUp(given: Given = {}) {
     const metadata = { name: path.slice(path.lastIndexOf("/") + 1), ...life };
     return Promise.resolve({ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata });
   };
-  const { policies = sriovNetworkNodePolicies } = given;
-  const find = createResetHold({ transport: { request }, policies, namespace: "ns", nowMs: () => world.nowMs });
+  const { policies: type = sriovNetworkNodePolicies, isServed = true } = given;
+  const cache = { served: isServed };
+  const find = createResetHold({ transport: { request }, type, cache, namespace: "ns", nowMs: () => world.nowMs });
   return { world, find: (writtenAt: string | undefined) => find(writtenAt, never) };
 }
 
@@ -54,6 +56,12 @@ describe("createResetHold", () => {
       given: { definition: { creationTimestamp: old, deletionTimestamp: "2026-11-20T11:59:59Z" } },
       reason: "DefinitionTerminating",
       says: `${crd} is being deleted`,
+    },
+    {
+      does: "while the API server does not serve the kind",
+      given: { isServed: false },
+      reason: "DefinitionMissing",
+      says: "the API server does not serve sriovnetworknodepolicies.sriovnetwork.openshift.io",
     },
     {
       does: "while the definition is missing",
@@ -80,6 +88,7 @@ describe("createResetHold", () => {
     const { world, find } = setUp(given);
     const hold = {
       reason: "RestorePending",
+      objects: "policies",
       afterMs: 180_000,
       message:
         `${what} was created at 2026-11-20T11:58:00Z, after the nodes were configured; restore the policies before ` +

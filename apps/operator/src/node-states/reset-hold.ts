@@ -3,9 +3,9 @@
  * createResetHold decides whether a node may lose configuration for want of policies: its VFs for want of
  * SriovNetworkNodePolicies, its AF_XDP devices for want of AfxdpNetworkNodePolicies. Policies also vanish without anybody's
  * wish: their namespace or CustomResourceDefinition is deleted or replaced, and they are restored later or never. So a node
- * keeps its spec while one of both is being deleted or the definition is missing, and for five minutes after one of both was
- * created, if the spec is older. A spec that was merged after that shows that there were policies, whose deletion is a wish.
- * So a new installation does not wait.
+ * keeps its spec while one of both is being deleted, or the definition is missing or not served, and for five minutes after one
+ * of both was created, if the spec is older. A spec that was merged after that shows that there were policies, whose deletion is
+ * a wish. So a new installation does not wait. Pools and networks have the same hold for what they give.
  *
  * It asks the API server only when a spec would lose something, and not the caches: these show the deletion of the policies
  * before that of their definition.
@@ -16,14 +16,25 @@ import {
   type ResourceType,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { isKubeError, isKubeObject, metadataOnly, objectPath, type ObjectMeta, type Transport } from "@switchyard/kube";
+import {
+  isKubeError,
+  isKubeObject,
+  metadataOnly,
+  objectPath,
+  type Cache,
+  type ObjectMeta,
+  type Transport,
+} from "@switchyard/kube";
 import { deviceKey } from "@switchyard/policy";
+import { customResourceDefinitions } from "../facts/cluster-settings.ts";
 
 /** Why nodes keep their configuration without policies. */
 export interface ResetHold {
   readonly reason: (typeof resetHeldReasons)[keyof typeof resetHeldReasons];
   /** A sentence without a period. */
   readonly message: string;
+  /** What people call the lost objects; policies by default. */
+  readonly objects?: string;
   /** Time until this must be asked again. */
   readonly afterMs: number;
 }
@@ -33,12 +44,26 @@ export type FindResetHold = (writtenAt: string | undefined, signal: AbortSignal)
 
 export interface ResetHoldDeps {
   readonly transport: Pick<Transport, "request">;
-  /** Kind of the policies. */
-  readonly policies: Pick<ResourceType, "plural" | "group">;
+  /** Kind of the objects that can be lost. */
+  readonly type: Pick<ResourceType, "plural" | "group">;
+  /** Shows whether the API server serves the kind. Absent objects of a kind that it does not serve are unknown. */
+  readonly cache: Pick<Cache<unknown>, "served">;
+  /** What messages call these objects. */
+  readonly lost?: LossWords;
   /** Namespace of the operator. */
   readonly namespace: string;
   readonly nowMs: () => number;
 }
+
+/** Words of messages about lost objects. */
+export interface LossWords {
+  /** The objects: "policies". */
+  readonly objects: string;
+  /** What happens without them: "nodes without policies are reset". */
+  readonly consequence: string;
+}
+
+const lostPolicies: LossWords = { objects: "policies", consequence: "nodes without policies are reset" };
 
 /** What a spec gives to a node, for all kinds of node states. */
 export interface NodeGrants {
@@ -102,15 +127,22 @@ export function losesAll(before: NodeGrants | undefined, after: NodeGrants): boo
  * Asks the API server once for all nodes that wait, one time after the other. An earlier answer may be from before the deletion
  * of the definition that took the policies of the node. Rejects with KubeError.
  */
-export function createResetHold({ transport, policies, namespace, nowMs }: ResetHoldDeps): FindResetHold {
-  const definitionName = `${policies.plural}.${policies.group}`;
+export function createResetHold({
+  transport,
+  type,
+  cache,
+  lost = lostPolicies,
+  namespace,
+  nowMs,
+}: ResetHoldDeps): FindResetHold {
+  const definitionName = `${type.plural}.${type.group}`;
   let running: Promise<unknown> | undefined;
   let next: Promise<Places> | undefined;
 
   async function ask(signal: AbortSignal): Promise<Places> {
     const [own, definition] = await Promise.all([
       read(transport, objectPath(namespaces, { name: namespace }), signal),
-      read(transport, objectPath(definitions, { name: definitionName }), signal),
+      read(transport, objectPath(customResourceDefinitions, { name: definitionName }), signal),
     ]);
     return { own, definition };
   }
@@ -128,14 +160,21 @@ export function createResetHold({ transport, policies, namespace, nowMs }: Reset
   return async function findResetHold(writtenAt, signal) {
     const { own, definition } = await places(signal);
     const what = { namespace: `namespace ${namespace}`, definition: `CustomResourceDefinition ${definitionName}` };
-    if (isTerminating(own)) return held(resetHeldReasons.namespaceTerminating, `${what.namespace} is being deleted`);
-    if (definition === "missing") return held(resetHeldReasons.definitionMissing, `${what.definition} does not exist`);
+    if (isTerminating(own)) {
+      return held(resetHeldReasons.namespaceTerminating, `${what.namespace} is being deleted`, lost);
+    }
+    if (definition === "missing") {
+      return held(resetHeldReasons.definitionMissing, `${what.definition} does not exist`, lost);
+    }
     if (isTerminating(definition)) {
-      return held(resetHeldReasons.definitionTerminating, `${what.definition} is being deleted`);
+      return held(resetHeldReasons.definitionTerminating, `${what.definition} is being deleted`, lost);
+    }
+    if (!cache.served) {
+      return held(resetHeldReasons.definitionMissing, `the API server does not serve ${definitionName}`, lost);
     }
     return (
-      heldAsNew(own, { writtenAt, what: what.namespace, nowMs: nowMs() }) ??
-      heldAsNew(definition, { writtenAt, what: what.definition, nowMs: nowMs() })
+      heldAsNew(own, { writtenAt, what: what.namespace, lost, nowMs: nowMs() }) ??
+      heldAsNew(definition, { writtenAt, what: what.definition, lost, nowMs: nowMs() })
     );
   };
 }
@@ -163,14 +202,14 @@ function isTerminating(place: Place): boolean {
   return typeof place === "object" && place.deletionTimestamp !== undefined;
 }
 
-function held(reason: ResetHold["reason"], cause: string): ResetHold {
-  const message = `${cause}; restore the policies, or wait: ${minutes} minutes after it exists again, nodes without policies are reset`;
-  return { reason, message, afterMs: terminatingRecheckMs };
+function held(reason: ResetHold["reason"], cause: string, { objects, consequence }: LossWords): ResetHold {
+  const message = `${cause}; restore the ${objects}, or wait: ${minutes} minutes after it exists again, ${consequence}`;
+  return { reason, message, objects, afterMs: terminatingRecheckMs };
 }
 
 function heldAsNew(
   place: Place,
-  { writtenAt, what, nowMs }: { writtenAt: string | undefined; what: string; nowMs: number },
+  { writtenAt, what, lost, nowMs }: { writtenAt: string | undefined; what: string; lost: LossWords; nowMs: number },
 ): ResetHold | undefined {
   if (typeof place !== "object" || place.creationTimestamp === undefined) return undefined;
   const createdMs = Date.parse(place.creationTimestamp);
@@ -179,9 +218,9 @@ function heldAsNew(
   const isOlder = writtenAt === undefined || Date.parse(writtenAt) <= createdMs;
   if (Number.isNaN(untilMs) || !isOlder || nowMs >= untilMs) return undefined;
   const message =
-    `${what} was created at ${place.creationTimestamp}, after the nodes were configured; restore the policies before ` +
-    `${new Date(untilMs).toISOString()}, when nodes without policies are reset`;
-  return { reason: resetHeldReasons.restorePending, message, afterMs: untilMs - nowMs };
+    `${what} was created at ${place.creationTimestamp}, after the nodes were configured; restore the ${lost.objects} before ` +
+    `${new Date(untilMs).toISOString()}, when ${lost.consequence}`;
+  return { reason: resetHeldReasons.restorePending, message, objects: lost.objects, afterMs: untilMs - nowMs };
 }
 
 function hasLess(after: DeviceGrant | undefined, before: DeviceGrant): boolean {
@@ -194,10 +233,3 @@ const newForMs = minutes * 60_000;
 const terminatingRecheckMs = 10_000;
 
 const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
-const definitions = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-};

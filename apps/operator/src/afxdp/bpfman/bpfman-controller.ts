@@ -19,8 +19,10 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { isKindServed } from "../../facts/cluster-settings.ts";
+import { createRecentDeletions } from "../../facts/recent-deletions.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { parallelNodes } from "../../controller-pace.ts";
+import { createResetHold } from "../../node-states/reset-hold.ts";
 import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";
 import { changesRules } from "../../facts/afxdp-live-rules.ts";
 import type { AfxdpMergeResults } from "../../results/afxdp-merge-results.ts";
@@ -28,7 +30,7 @@ import type { BpfmanCaches, CachedBpfmanObject, BpfmanReport } from "./bpfman-ca
 import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-reconciler.ts";
 
 export function bpfmanController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
-  const { transport, caches, afxdpRules: rules, settings } = context;
+  const { transport, caches, afxdpRules: rules, settings, signal: stopped } = context;
   const { nodes, afxdpStates, afxdpPolicies, afxdpConfigs, bpfApplications, xdpPrograms } = caches;
   const { bpfApplicationStates, bpfPrograms, clusterSettings } = caches;
   const manager = fieldManagers.bpfmanPrograms;
@@ -46,6 +48,14 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
     (objects: BpfmanCaches["bpfApplications"]) =>
     ({ before, after }: CacheChange<BpfmanReport>) =>
       nodeOf(objects.get((after ?? before)?.ownerName ?? ""));
+  const deletions = createRecentDeletions({ caches: [afxdpConfigs], nowMs: () => performance.now() }, stopped);
+  const findConfigHold = createResetHold({
+    transport,
+    type: afxdpOperatorConfigs,
+    cache: afxdpConfigs,
+    namespace: settings.namespace,
+    nowMs: Date.now,
+  });
   return {
     name: "afxdp-bpfman",
     about: "afxdp-node",
@@ -62,7 +72,10 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
       results,
       nowMs: Date.now,
       owner: () => clusterSettings.owner(),
-      isConfigGone: (signal) => isConfigGone(transport, settings.namespace, signal),
+      isConfigGone: async (writtenAt, signal) =>
+        deletions.remainingMs() === 0 &&
+        (await isConfigGone(transport, settings.namespace, signal)) &&
+        (await findConfigHold(writtenAt, signal)) === undefined,
       objects: {
         ClusterBpfApplication: createWriter<BpfmanObject>({
           transport,

@@ -41,8 +41,11 @@ export interface BpfmanDeps {
   readonly results: Pick<AfxdpMergeResults, "get">;
   /** Returns the owner of cluster-scoped objects; undefined if they have none. */
   readonly owner: () => OwnerReference | undefined;
-  /** Resolves with whether the API server serves the kind and has no AfxdpOperatorConfig "default". */
-  readonly isConfigGone: (signal: AbortSignal) => Promise<boolean>;
+  /**
+   * Resolves with whether there is no AfxdpOperatorConfig "default", and neither its replacement nor the return of its kind is
+   * to be expected. `writtenAt` is when one of the node's objects was created.
+   */
+  readonly isConfigGone: (writtenAt: string | undefined, signal: AbortSignal) => Promise<boolean>;
   readonly objects: Readonly<Record<BpfmanKind, Pick<Writer<BpfmanObject>, "apply" | "delete">>>;
   readonly states: Pick<Writer<AfxdpNetworkNodeState>, "applyStatus">;
   readonly nowMs: () => number;
@@ -75,8 +78,9 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
     const state = afxdpStates.get(name);
     const live = rules();
     if (live === undefined) {
-      if (own.length === 0) return undefined;
-      if (!(await deps.isConfigGone(signal))) return cacheBehind;
+      const [first] = own;
+      if (first === undefined) return undefined;
+      if (!(await deps.isConfigGone(first.metadata.creationTimestamp, signal))) return cacheBehind;
       return removeAll(own, signal);
     }
 

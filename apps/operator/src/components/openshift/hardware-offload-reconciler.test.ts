@@ -5,6 +5,7 @@ import { KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
 import { createKeepingWriter } from "../../testing/cluster.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./hardware-offload-reconciler.ts";
 import { offloadMachineConfig } from "./hardware-offload.ts";
+import type { ResetHold } from "../../node-states/reset-hold.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
 
 const namespace = "sriov-network-operator";
@@ -25,6 +26,7 @@ function setUp({ isOpenshift = true } = {}) {
   let updated = 0;
   let isManaged = true;
   let remainingMs = 0;
+  let hold: ResetHold | undefined;
   let refusal: KubeError | undefined;
   const machineConfigs: MachineConfigs = {
     apply(config) {
@@ -67,6 +69,7 @@ function setUp({ isOpenshift = true } = {}) {
     },
     isManaged: () => isManaged,
     deletions: { remainingMs: () => remainingMs },
+    findPoolHold: () => Promise.resolve(hold),
     now: () => new Date("2026-11-21T00:00:00Z"),
   });
   return {
@@ -89,6 +92,10 @@ function setUp({ isOpenshift = true } = {}) {
     /** Deletes the SriovOperatorConfig. */
     abandon(): void {
       isManaged = false;
+    },
+    /** Why pools may be lost against the wish of their users. */
+    hold(found: ResetHold | undefined): void {
+      hold = found;
     },
     /** The time until the deletion of a pool counts. */
     settleIn(ms: number): void {
@@ -295,8 +302,8 @@ describe("a pool with hardware offload", () => {
   });
 });
 
-it("keeps the MachineConfig while the deletion of the pool may be part of its replacement", async () => {
-  const { present, applied, put, remove, run, settleIn } = setUp();
+it("keeps the MachineConfig while the deletion of the pool may be part of its replacement, or of the loss of its kind", async () => {
+  const { present, applied, put, remove, run, settleIn, hold } = setUp();
   put("sriov", "offload");
   await run();
   expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
@@ -311,6 +318,10 @@ it("keeps the MachineConfig while the deletion of the pool may be part of its re
   await run();
   expect(applied).toEqual(["00-offload-ovs-hw-offload"]);
   remove("sriov");
+  hold({ reason: "DefinitionMissing", message: "the kind does not exist", afterMs: 10_000 });
+  expect(await run()).toEqual({ afterMs: 10_000 });
+  expect([...present.keys()]).toEqual(["00-offload-ovs-hw-offload"]);
+  hold(undefined);
   await run();
   expect([...present.keys()]).toEqual([]);
 });

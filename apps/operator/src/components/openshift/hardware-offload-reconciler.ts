@@ -9,6 +9,7 @@ import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@sw
 import { isKubeError, type Cache, type CacheChange, type Reconcile, type Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
+import type { FindResetHold, ResetHold } from "../../node-states/reset-hold.ts";
 import type { RecentDeletions } from "../../facts/recent-deletions.ts";
 import { conditionsFor, type ConditionSummary } from "../../reports/condition-summary.ts";
 import {
@@ -45,6 +46,8 @@ export interface HardwareOffloadDeps {
   readonly isManaged: () => boolean;
   /** Deletions of pools. */
   readonly deletions: RecentDeletions;
+  /** Called with the creation time of a MachineConfig that would be deleted, which reboots the machines of its pool. */
+  readonly findPoolHold: FindResetHold;
   readonly now: () => Date;
 }
 
@@ -68,10 +71,11 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     if (waitMs > 0) return { afterMs: waitMs };
     // A pool that is being deleted may be created again: its machines reboot only when it is gone.
     const kept = pools.list().filter(isHardwareOffloadPool);
-    await removeLeftovers(
+    const hold = await removeLeftovers(
       kept.map((pool) => offloadConfigName(machineConfigPoolOf(pool))),
       signal,
     );
+    if (hold !== undefined) return { afterMs: Math.min(hold.afterMs, pollMs.moving) };
     if (wanted.length === 0) return undefined;
     return { afterMs: states.size === 1 && states.has("ready") ? pollMs.settled : pollMs.moving };
   };
@@ -96,13 +100,19 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
     }
   }
 
-  async function removeLeftovers(wanted: readonly string[], signal: AbortSignal): Promise<void> {
-    if (machineConfigs === undefined) return;
+  /** Returns why leftovers stay: their pools may be lost and restored. */
+  async function removeLeftovers(wanted: readonly string[], signal: AbortSignal): Promise<ResetHold | undefined> {
+    if (machineConfigs === undefined) return undefined;
+    let held: ResetHold | undefined;
     for (const name of await findCandidates(machineConfigs, signal)) {
       if (wanted.includes(name)) continue;
       const present = await machineConfigs.read(name, signal);
-      if (present !== undefined && isOperatorsOffload(present)) await machineConfigs.delete(present, signal);
+      if (present === undefined || !isOperatorsOffload(present)) continue;
+      const hold = await deps.findPoolHold(present.metadata.creationTimestamp, signal);
+      if (hold === undefined) await machineConfigs.delete(present, signal);
+      held = hold ?? held;
     }
+    return held;
   }
 
   async function writeStatus(

@@ -22,6 +22,7 @@ import { toCachedNodeState, type CachedNodeState } from "../../facts/cached-node
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
 import { networkController } from "../network-controller.ts";
+import type { ResetHold } from "../../node-states/reset-hold.ts";
 import { createMemoryApi, type StoredObject } from "./memory-api.ts";
 
 export const operatorNamespace = "sriov-network-operator";
@@ -84,6 +85,7 @@ export function createNetworkCluster({
     api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
   const told: EventToRecord[] = [];
+  const lost = { settleMs: 0, kinds: new Map<NetworkKind, ResetHold>() };
   const pending = new Set<string>();
   const requeued = new Map<string, number>();
   let nowMs = Date.parse("2026-11-20T12:00:00Z");
@@ -95,6 +97,8 @@ export function createNetworkCluster({
       settings: { namespace: operatorNamespace, resourcePrefix: "openshift.io", components: { images } },
       caches: { ...stores, states },
       events: { record: (news) => told.push(news), [Symbol.asyncDispose]: () => Promise.resolve() },
+      deletions: { remainingMs: () => lost.settleMs },
+      findNetworkHold: (kind) => Promise.resolve(lost.kinds.get(kind)),
       now: () => new Date((nowMs += 1000)),
     });
     const ends = sources.map((source) => source.start((ref) => pending.add(ref)));
@@ -106,6 +110,8 @@ export function createNetworkCluster({
     nads: stores.networkAttachmentDefinitions,
     networks: { SriovNetwork: stores.sriovNetworks },
     requeued,
+    /** Why networks may be absent against the wish of their users. */
+    lost,
     /** Returns the events in order: "Normal NetworkReady SriovNetwork/blue". */
     news: () =>
       told.map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.kind}/${regarding.metadata.name}`),

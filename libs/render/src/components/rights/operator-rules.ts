@@ -171,10 +171,15 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
     },
     { why: "waits for the namespaces of networks", group: "", resources: ["namespaces"], verbs: read },
     {
-      why: "sees whether policies are lost with their kind, before it resets nodes",
+      why: "sees whether objects are lost with their kind, before it takes anything from nodes and pods",
       group: "apiextensions.k8s.io",
       resources: ["customresourcedefinitions"],
-      names: [`sriovnetworknodepolicies.${sriov}`, `afxdpnetworknodepolicies.${afxdp}`],
+      names: [
+        ...["sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs", ...networks].map(
+          (plural) => `${plural}.${sriov}`,
+        ),
+        ...["afxdpnetworknodepolicies", "afxdpoperatorconfigs", "afxdpnetworks"].map((plural) => `${plural}.${afxdp}`),
+      ],
       verbs: ["get"],
     },
     {
