@@ -3,9 +3,9 @@
  * createResetHold decides whether a node may lose configuration for want of policies: its VFs for want of
  * SriovNetworkNodePolicies, its AF_XDP devices for want of AfxdpNetworkNodePolicies. Policies also vanish without anybody's
  * wish: their namespace or CustomResourceDefinition is deleted or replaced, and they are restored later or never. So a node
- * keeps its spec while one of both is being deleted, or the definition is missing or not served, and for five minutes after one
- * of both was created, if the spec is older. A spec that was merged after that shows that there were policies, whose deletion is
- * a wish. So a new installation does not wait. Pools and networks have the same hold for what they give.
+ * keeps its spec while one of both is being deleted, or the definition is missing or not served. It also keeps it for five minutes
+ * after one of both was created, if the spec is older. A spec that was merged after that shows that there were policies, whose
+ * deletion is a wish. So a new installation does not wait. Pools and networks have the same hold for what they give.
  *
  * It asks the API server only when a spec would lose something, and not the caches: these show the deletion of the policies
  * before that of their definition.
