@@ -32,6 +32,9 @@ import { measureDrainWave, type DrainWave } from "./drain-wave.ts";
 /** The debounce of the operator. A starting operator sees all nodes at once, which is a burst. */
 const [one, burst] = [{ waitSeconds: 0.1 }, { waitSeconds: 0.5 }];
 
+/** The last policies of a node may be deleted to be replaced, so its configuration stays for five seconds. */
+const replaceable = { waitSeconds: 5.5 };
+
 /** The goal for CPU time is a fourth of what upstream's Go operator takes. */
 const upstream = (seconds: number) => ({ cpuSeconds: seconds / 4 });
 
@@ -42,7 +45,7 @@ export const kinds = {
   changeNumVfs: { title: "change numVfs", ...one, ...upstream(18.6) },
   morePolicies: { title: "more policies", ...burst, ...upstream(16.8) },
   label: { title: "one label on one node (no effect)", quiet: { cpuSeconds: 0.05 } },
-  deletePolicies: { title: "delete all policies", ...burst, ...upstream(20.3) },
+  deletePolicies: { title: "delete all policies", ...replaceable, ...upstream(20.3) },
   restart: { title: "restart, converged", quiet: {} },
 };
 
