@@ -29,6 +29,32 @@ describe("the daemon's metrics", () => {
     expect(page).toContain('switchyard_node_sync_status{sync_status="Failed",node="worker-1"} 0');
   });
 
+  it("have as many series for a node with 256 VFs as for one without, at most 150", async () => {
+    const { metrics, registry } = setUp();
+    const names = async () =>
+      (await registry.metrics())
+        .split("\n")
+        .filter((line) => line !== "" && !line.startsWith("#"))
+        .map((line) => line.slice(0, line.lastIndexOf(" ")));
+    metrics.planned({}, [], []);
+    const before = await names();
+    const pfs = ["0000:3b:00.0", "0000:5e:00.0"];
+    const found = pfs.map((pciAddress) => {
+      const Vfs = Array.from({ length: 128 }, (_, vfID) => ({
+        vfID,
+        pciAddress: `${pciAddress}-${vfID}`,
+        driver: "iavf",
+      }));
+      return { pciAddress, vendor: "8086", deviceID: "158b", name: "ens1f0", totalvfs: 128, numVfs: 128, Vfs };
+    });
+    const vfGroups = [{ policyName: "fast", resourceName: "fast", vfRange: "0-127" }];
+    const interfaces = pfs.map((pciAddress) => ({ pciAddress, numVfs: 128, vfGroups }));
+    metrics.planned({ interfaces }, found, []);
+    for (const pciAddress of pfs) metrics.stepEnded({ kind: "set-link-up", pciAddress }, true);
+    expect(await names()).toEqual(before);
+    expect(before.length).toBeLessThanOrEqual(150);
+  });
+
   it("count steps by kind and outcome", async () => {
     const { metrics, lines } = setUp();
     const step = { kind: "set-link-up", pciAddress: "0000:01:00.0" } as const;
