@@ -25,7 +25,7 @@ import { untilAsWanted, workers, type Accident, type World } from "./checker.ts"
 
 const vf = "openshift.io/fast";
 const label = { app: "vnf" };
-const patient = 120_000;
+export const patient = 120_000;
 
 /** Makes the cluster healthy: configuration, policy, and a pod with a VF on each node. */
 export async function provide({ cluster, wish }: World): Promise<void> {
@@ -46,7 +46,7 @@ function podOn(worker: string) {
   return { name: `on-${worker}`, namespace: "default" };
 }
 
-async function applyPolicy({ cluster, wish }: World): Promise<void> {
+export async function applyPolicy({ cluster, wish }: World): Promise<void> {
   await cluster.users.apply(sriovNetworkNodePolicies, {
     metadata: place("fast"),
     spec: {
@@ -77,20 +77,20 @@ async function dropBudget({ cluster }: World): Promise<void> {
   await cluster.users.delete(podDisruptionBudgets, { name: "vnf", namespace: "default" });
 }
 
-async function deleteStates({ cluster }: World, names: readonly string[]): Promise<void> {
+export async function deleteStates({ cluster }: World, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => cluster.users.delete(sriovNetworkNodeStates, place(name))));
 }
 
 /** Deletes the CustomResourceDefinition, which deletes all objects of the kind. */
-async function deleteKind({ cluster }: World, { plural, group }: ResourceType): Promise<void> {
+export async function deleteKind({ cluster }: World, { plural, group }: ResourceType): Promise<void> {
   await cluster.controlPlane.kubectl(["delete", "crd", `${plural}.${group}`]);
 }
 
-async function createKinds({ cluster }: World): Promise<void> {
+export async function createKinds({ cluster }: World): Promise<void> {
   await cluster.controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
 }
 
-async function patchState({ cluster }: World, name: string, body: object, subresource?: string): Promise<void> {
+export async function patchState({ cluster }: World, name: string, body: object, subresource?: string): Promise<void> {
   await cluster.transport.request({
     method: "PATCH",
     path: objectPath(sriovNetworkNodeStates, place(name), subresource),
@@ -103,7 +103,7 @@ const isHeld = ({ cluster }: World, reason: string) =>
   has(cluster.observer.objects(), `SriovOperatorConfig ${operatorConfigName}`, "ResetHeld", reason);
 
 /** The object as a backup has it that keeps neither status nor identity. */
-function backedUp({ apiVersion, kind, metadata, ...fields }: KubeObject): object {
+export function backedUp({ apiVersion, kind, metadata, ...fields }: KubeObject): object {
   const { name, namespace, labels, annotations: notes } = metadata;
   const spec = "spec" in fields ? { spec: fields.spec } : {};
   return { apiVersion, kind, metadata: { name, namespace, labels, annotations: notes }, ...spec };
@@ -331,6 +331,6 @@ export const accidents: readonly Accident[] = [
 ];
 
 /** The operator may have been quicker than the restore. */
-function isThereAlready(error: unknown): void {
+export function isThereAlready(error: unknown): void {
   if (!(isRecord(error) && error["code"] === "AlreadyExists")) throw error;
 }

@@ -38,6 +38,8 @@ export interface FaultCluster extends AsyncDisposable {
   readonly injector: Injector;
   /** Kills the operator and restarts it. */
   restartOperator(): Promise<void>;
+  /** Sends a signal to the process of the first replica. */
+  signalOperator(signal: NodeJS.Signals): Promise<void>;
   /** Reconnects the replicas that were cut off to the API server. */
   mend(): void;
   /** Reports whether all replicas that are not cut off have these watches: paths with their field selectors. */
@@ -46,6 +48,8 @@ export interface FaultCluster extends AsyncDisposable {
   until(what: string, holds: () => boolean, withinMs: number): Promise<void>;
   /** The last lines of the operator's log. */
   readLog(): Promise<string>;
+  /** The lines that all replicas have logged, and those of the daemons. */
+  readLines(): Promise<{ readonly operator: readonly string[]; readonly daemons: readonly string[] }>;
   /** The number of lines that all replicas and daemons have logged, and what the first replica uses. */
   measure(): Promise<ClusterUsage>;
   /**
@@ -152,16 +156,22 @@ export async function startFaultCluster({
 
     const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
 
-    async function measure(): Promise<ClusterUsage> {
+    async function readLines() {
       const logs = await Promise.all(replicas.map((replica) => replica.operator.readLog()));
-      const daemons = (await readFile(join(directory, "daemons.log"), "utf8")).split("\n");
+      const daemons = await readFile(join(directory, "daemons.log"), "utf8");
+      return { operator: logs.flat(), daemons: daemons.split("\n").filter((line) => line !== "") };
+    }
+
+    async function measure(): Promise<ClusterUsage> {
+      const lines = await readLines();
       const usage = await usageOf(join(directory, "operator-0"));
-      return { logLines: logs.flat().length + daemons.length, ...usage };
+      return { logLines: lines.operator.length + lines.daemons.length, ...usage };
     }
 
     return {
       controlPlane: cluster,
       transport,
+      readLines,
       measure,
       users: createClusterUsers(transport, nodes),
       observer,
@@ -172,6 +182,9 @@ export async function startFaultCluster({
         return logs.flat().filter(isError);
       },
       restartOperator: () => restart(false),
+      async signalOperator(signal) {
+        process.kill(await operatorIn(join(directory, "operator-0")), signal);
+      },
       mend() {
         for (const { link } of replicas) link.mend();
         cutOff.clear();
@@ -191,14 +204,19 @@ export async function startFaultCluster({
   }
 }
 
-/** Finds the process of the operator by its kubeconfig, which is in `directory`. */
 async function usageOf(directory: string): Promise<Omit<ClusterUsage, "logLines">> {
+  const pid = await operatorIn(directory);
+  const [, kilobytes = "0"] = /VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+  const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
+  return { rssMiB: Math.round(Number(kilobytes) / 1024), descriptors };
+}
+
+/** Finds the process of the operator by its kubeconfig, which is in `directory`. */
+async function operatorIn(directory: string): Promise<number> {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const [command = "", ...args] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
     if (!command.endsWith("node") || !args.some((argument) => argument.startsWith(`${directory}/`))) continue;
-    const [, kilobytes = "0"] = /VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
-    const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
-    return { rssMiB: Math.round(Number(kilobytes) / 1024), descriptors };
+    return Number(pid);
   }
   throw new Error(`no operator has files in ${directory}`);
 }
