@@ -10,6 +10,7 @@ import { igb } from "@switchyard/host/testing";
 import { isRecord } from "@switchyard/kube";
 import {
   certificateFlags,
+  dashboardExpressions,
   issueWebhookCertificate,
   namespace,
   writeWebhookCertificate,
@@ -18,7 +19,6 @@ import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testin
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { dashboardExpressions } from "../integration/monitoring/dashboard.ts";
 import { checkPromql, firingAlerts } from "../integration/monitoring/promql.ts";
 import {
   changesOf,

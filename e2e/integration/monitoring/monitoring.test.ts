@@ -6,7 +6,7 @@ import { igb } from "@switchyard/host/testing";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
 import { createWorker, type FakeWorker } from "../../src/nodes/fake-worker.ts";
-import { dashboardExpressions } from "./dashboard.ts";
+import { dashboardExpressions } from "@switchyard/test-cluster";
 import { checkPromql } from "./promql.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 

@@ -6,7 +6,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
-import { readPanels } from "./dashboard.ts";
+import { readPanels } from "@switchyard/test-cluster";
 import { countValues, firingAlerts, type Scenario } from "./promql.ts";
 import { changesOf, readRecording, replay } from "./recording.ts";
 

@@ -17,6 +17,7 @@ export {
   policySpec,
 } from "./cluster-objects.ts";
 export { confirmReset, type ConfigAccess } from "./confirm-reset.ts";
+export { dashboardExpressions, readPanels, type Panel } from "./dashboard.ts";
 export { simulateKubelets, startPod, type KubeletOptions, type PodChange } from "./fake-kubelet.ts";
 export {
   openshiftCrds,

@@ -36,7 +36,15 @@ export interface TestCluster extends AsyncDisposable {
   use<T extends AsyncDisposable>(resource: T): T;
 }
 
-export async function startTestCluster(narrator: Narrator): Promise<TestCluster> {
+export interface TestClusterOptions {
+  /** Additional flags of the operator. */
+  readonly operatorFlags?: readonly string[];
+}
+
+export async function startTestCluster(
+  narrator: Narrator,
+  { operatorFlags = [] }: TestClusterOptions = {},
+): Promise<TestCluster> {
   const stack = new AsyncDisposableStack();
   try {
     const binaries = await ensureBinaries({
@@ -77,7 +85,7 @@ export async function startTestCluster(narrator: Narrator): Promise<TestCluster>
         return output;
       },
     };
-    cluster.start("operator", "apps/operator/src/main.ts", []);
+    cluster.start("operator", "apps/operator/src/main.ts", operatorFlags);
     return { ...cluster, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();

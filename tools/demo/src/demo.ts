@@ -47,7 +47,7 @@ import {
 } from "@switchyard/test-cluster";
 
 /** A simulated node. */
-interface DemoNode {
+export interface DemoNode {
   readonly node: string;
   readonly nic: FakeNic;
   readonly firstPort: string;
@@ -101,7 +101,7 @@ async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise
   await createOperatorConfig(testCluster);
   const kernels = new Map<string, FakeKernel>();
   for (const demoNode of demoNodes) {
-    if (demoNode.node !== vfNodeName) kernels.set(demoNode.node, await startNode(demoNode, testCluster));
+    if (demoNode.node !== vfNodeName) kernels.set(demoNode.node, (await startNode(demoNode, testCluster)).kernel);
   }
   const vfNode = await startNodeWithVfs(testCluster, narrator, kernels);
   const news = testCluster.use(logNodeChanges(testCluster.transport, narrator));
@@ -327,15 +327,33 @@ async function startAdmission(testCluster: TestCluster, narrator: Narrator): Pro
   narrator.line("webhook", "answers the API server over TLS");
 }
 
-/** Creates the Node object and the fake kernel, and starts the config daemon as a process. */
-async function startNode({ node, nic, firstPort }: DemoNode, testCluster: TestCluster): Promise<FakeKernel> {
+/** A node that startNode has started. */
+export interface StartedNode {
+  readonly kernel: FakeKernel;
+  /** Ends the daemon's process and starts another one, as the deletion of its pod does. */
+  restartDaemon(): Promise<void>;
+}
+
+/** Creates the Node object and the fake kernel, and starts the config daemon as a process, with additional flags. */
+export async function startNode(
+  { node, nic, firstPort }: DemoNode,
+  testCluster: TestCluster,
+  flags: readonly string[] = [],
+): Promise<StartedNode> {
   await createNode(testCluster, node);
   const kernel = createKernel(nic, firstPort);
   const socket = join(testCluster.directory, `${node}.sock`);
   testCluster.use(await serveFakeKernel(kernel, socket));
-  const args = ["--node-name", node, "--kernel-socket", socket];
-  testCluster.start(node, "apps/config-daemon/src/testing/fake-node.ts", args);
-  return kernel;
+  const args = ["--node-name", node, "--kernel-socket", socket, ...flags];
+  const start = () => testCluster.start(node, "apps/config-daemon/src/testing/fake-node.ts", args);
+  let daemon = start();
+  return {
+    kernel,
+    async restartDaemon() {
+      await daemon.kill();
+      daemon = start();
+    },
+  };
 }
 
 function createKernel(nic: FakeNic, firstPort: string): FakeKernel {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --ovn-offload` moves OVN to
- * SmartNICs, `-- --afxdp` configures AF_XDP devices, and `-- --keep` keeps the cluster running at the end.
+ * SmartNICs, `-- --afxdp` configures AF_XDP devices, `-- --monitoring` lets an alert fire and end, and `-- --keep` keeps the cluster
+ * running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster, type Narrator, type TestCluster } from "@switchyard/test-cluster";
-import { createProgress, ensurePrograms, TestingError } from "@switchyard/testing";
+import { createProgress, ensurePrograms, findFreePorts, TestingError } from "@switchyard/testing";
 import { ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
 import { runDemo } from "./demo.ts";
 import { demoImages, simulateWorkloads } from "./simulate-workloads.ts";
 import { writeReport } from "./write-report.ts";
 
-const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp [--vm]] [--keep]]
+const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp [--vm] | --monitoring] [--keep]]
 
 Starts a real API server, the operator, and the config daemons of three nodes with fake kernels, and shows how they
 configure VFs.
@@ -24,6 +25,8 @@ configure VFs.
            move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
   --afxdp  configure AF_XDP devices of two nodes, and give them back; with --vm, on one node with a real kernel, where
            DPDK's testpmd receives packets (as root, downloads DPDK of Debian 13)
+  --monitoring
+           start Prometheus, let a node fail and an alert fire, and end it by its runbook; downloads Prometheus of Debian
   --keep   write a page about the cluster before its policies are deleted, and keep it running until Ctrl-C
 `;
 
@@ -32,6 +35,7 @@ const { values } = parseArgs({
     vm: { type: "boolean" },
     "ovn-offload": { type: "boolean" },
     afxdp: { type: "boolean" },
+    monitoring: { type: "boolean" },
     keep: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   } as const,
@@ -45,9 +49,14 @@ await installWhatTheDemoNeeds();
 const narrator = createNarrator(process.stdout, process.env);
 narrator.scene("Starting the cluster");
 narrator.line("demo", simulatedParts());
-if (values.keep === true) Object.assign(process.env, demoImages());
-await using testCluster = await startTestCluster(narrator);
-if (values.keep === true) await simulateWorkloads(testCluster);
+// With the images of a real installation, doctor finds nothing but what the demo shows.
+const isWhole = values.keep === true || values.monitoring === true;
+if (isWhole) Object.assign(process.env, demoImages());
+const [metricsPort = 0] = values.monitoring === true ? await findFreePorts(1) : [];
+await using testCluster = await startTestCluster(narrator, {
+  operatorFlags: values.monitoring === true ? (await import("./monitoring-demo.ts")).metricsFlags(metricsPort) : [],
+});
+if (isWhole) await simulateWorkloads(testCluster);
 let report: string | undefined;
 const run = await chooseDemo();
 await run(testCluster, narrator, reportOnce);
@@ -105,5 +114,9 @@ async function chooseDemo(): Promise<Demo> {
   if (values.vm === true) return (await import("./vm-demo.ts")).runVmDemo;
   if (values["ovn-offload"] === true) return (await import("./ovn-offload-demo.ts")).runOvnOffloadDemo;
   if (values.afxdp === true) return (await import("./afxdp-demo.ts")).runAfxdpDemo;
+  if (values.monitoring === true) {
+    const { runMonitoringDemo } = await import("./monitoring-demo.ts");
+    return (cluster, tell) => runMonitoringDemo(cluster, tell, metricsPort);
+  }
   return runDemo;
 }
