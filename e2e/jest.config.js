@@ -24,7 +24,6 @@ const folders = [
   "images",
   "ovn-offload",
   "security",
-  "accidents",
   "monitoring",
   "versions",
   "mutation",

@@ -214,6 +214,7 @@ export function describeWalk({ installedBy, version, rollbackIsRefusedWith }: Wa
       it("is not harmed by a rollback that Helm refuses, nor by its repetition, and goes back after the upgrade", async () => {
         expect(await rollback()).toMatchObject({ status: 1, stderr: expect.stringMatching(rollbackIsRefusedWith) });
         await rollback();
+        await lookAgain();
         expect(await containersOfOperator()).toEqual([operatorName]);
         await toSwitchyard();
         await judge.untilDaemonsAre("Switchyard's");
