@@ -71,7 +71,7 @@ function encodeFrame(stream: number, type: number, message: Buffer): Buffer {
 export function receiveRequests(receive: (stream: number, message: Buffer) => void): (bytes: Buffer) => void {
   let last = 0;
   return receiveFrames(messageTypes.request, (stream, message) => {
-    // Clients have odd ids, which increase (PROTOCOL.md, "Message Frame").
+    // Clients have odd ids, which increase.
     if (stream % 2 !== 1 || stream <= last) {
       throw new NriError("MALFORMED", "the container runtime has sent a request with a wrong id of the stream");
     }
