@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** PodSummary is what findings and the list of VFs depend on in a Pod. */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
-import { readPodDevices } from "@switchyard/policy";
+import { networksAnnotation, parsePodNetworks, readPodDevices, type PodNetwork } from "@switchyard/policy";
 import { at, isJsonObject, listAt, stringsAt, textAt } from "../json.ts";
 
 export interface PodSummary {
@@ -14,7 +14,7 @@ export interface PodSummary {
   /** Number of devices by full resource name, as the scheduler counts them. */
   readonly requests: ReadonlyMap<string, number>;
   /** The networks of the annotation; undefined if it is malformed. */
-  readonly networks: readonly NetworkRef[] | undefined;
+  readonly networks: readonly PodNetwork[] | undefined;
   /** PCI addresses in the status that Multus writes. */
   readonly devices: readonly PciAddress[];
   /** Names of ResourceClaims in the pod's namespace. */
@@ -35,14 +35,6 @@ export interface StoppedContainer {
   readonly details: string;
 }
 
-export interface NetworkRef {
-  readonly namespace: string;
-  readonly name: string;
-  /** Whether the annotation names the namespace. */
-  readonly isQualified: boolean;
-}
-
-const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
 /** Reads a Pod, which may be malformed; undefined if it has no name or has ended. */
@@ -61,7 +53,7 @@ export function readPodSummary(pod: unknown): PodSummary | undefined {
     node: textAt(at(pod, "spec"), "nodeName"),
     labels: stringsAt(pod, "metadata", "labels"),
     requests: requestsOf(at(pod, "spec")),
-    networks: networksOf(annotations[networksAnnotation] ?? "", namespace),
+    networks: parsePodNetworks(annotations[networksAnnotation] ?? "", namespace),
     devices: devicesOf(annotations[statusAnnotation]),
     claims: readPodDevices(pod, "").claims,
     stoppedContainers: stoppedContainersOf(pod),
@@ -117,25 +109,6 @@ function requestsIn(container: unknown): ReadonlyMap<string, number> {
   const entries = [limits, requests].flatMap((list) => (isJsonObject(list) ? Object.entries(list) : []));
   // Extended resources have a slash; cpu and memory are not counted.
   return new Map(entries.filter(([name]) => name.includes("/")).map(([name, quantity]) => [name, countOf(quantity)]));
-}
-
-/** The short form "ns/name@interface, name" or a JSON list (the multi-network specification of the plumbing group). */
-function networksOf(text: string, podNamespace: string): readonly NetworkRef[] | undefined {
-  if (text.trim() === "") return [];
-  if (text.trim().startsWith("[")) {
-    const list = parseJson(text);
-    if (!Array.isArray(list)) return undefined;
-    const refs = list.flatMap((entry): readonly NetworkRef[] => {
-      const [name, namespace] = [textAt(entry, "name"), textAt(entry, "namespace")];
-      return name ? [{ name, namespace: namespace ?? podNamespace, isQualified: namespace !== undefined }] : [];
-    });
-    return refs.length === list.length ? refs : undefined;
-  }
-  const refs = text.split(",").flatMap((entry): readonly NetworkRef[] => {
-    const [, namespace, name = ""] = /^\s*(?:([a-z0-9.-]+)\/)?([a-z0-9.-]+)(?:@\S+)?\s*$/.exec(entry) ?? [];
-    return name === "" ? [] : [{ name, namespace: namespace ?? podNamespace, isQualified: namespace !== undefined }];
-  });
-  return refs.length === text.split(",").length ? refs : undefined;
 }
 
 function devicesOf(text: string | undefined): readonly PciAddress[] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Pods that cannot get their VFs or networks, and why. */
 import { annotations } from "@switchyard/api";
-import { nearestName } from "@switchyard/policy";
+import { nearestName, type PodNetwork } from "@switchyard/policy";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import type { NetworkRef, PodSummary } from "../pod-summary.ts";
+import type { PodSummary } from "../pod-summary.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameOfPod } from "./drains.ts";
 
@@ -91,7 +91,7 @@ function networkFindings(pod: PodSummary, snapshot: Snapshot): readonly Finding[
 }
 
 function missingNetwork(
-  { namespace, name, isQualified }: NetworkRef,
+  { namespace, name, isQualified }: PodNetwork,
   at: Pick<Finding, "object"> & { readonly field: string },
   snapshot: Snapshot,
 ): Finding {
@@ -118,7 +118,7 @@ function missingNetwork(
   });
 }
 
-function definitionOf({ namespace, name }: NetworkRef, snapshot: Snapshot) {
+function definitionOf({ namespace, name }: PodNetwork, snapshot: Snapshot) {
   return snapshot
     .objectsOf("NetworkAttachmentDefinition")
     .find((definition) => definition.name === name && definition.namespace === namespace);
