@@ -271,6 +271,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     const programs = (app: string) => readdirSync(join(rootOf(app), "usr/bin"));
     for (const app of ["operator", "webhook", "device-plugin-config"]) expect(programs(app)).toEqual(["node"]);
     expect(programs("eve-bridge")).toEqual(["busybox", "node", "sh"]);
+    expect(programs("dra-driver")).toEqual(["busybox", "chroot", "node"]);
     expect(programs("config-daemon")).toEqual(
       expect.arrayContaining(["bash", "chroot", "ip", "mstconfig", "mstfwreset", "node", "sh", "wc"]),
     );

@@ -5,6 +5,7 @@ import { runService } from "@switchyard/service";
 import { connectToCluster } from "@switchyard/service/cluster";
 import { collectAtQuarterOfLimit, releaseMemoryAfter } from "@switchyard/service/memory";
 import { join } from "node:path";
+import { createPluginRunner } from "./attach/run-chain.ts";
 import { draDriverFlags } from "./dra-driver-flags.ts";
 import { serveNode } from "./serve-node.ts";
 
@@ -34,6 +35,12 @@ export function runDraDriver(): Promise<number> {
           collectAtQuarterOfLimit();
           releaseMemory();
         },
+        attach: flags.attachNetworks
+          ? {
+              socketPath: join(hostRoot, flags.nriSocket.replace(/^\/var\/run\//, "/run/")),
+              runPlugin: createPluginRunner({ hostRoot, binDirectory: flags.cniBinDirectory }),
+            }
+          : undefined,
         kubelet: { directory: join(hostRoot, kubeletDirectory), onHost: kubeletDirectory },
         setNotReady(check) {
           service.setNotReady(() => [...connection.problems(), ...check()]);

@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
 export interface DriverMetrics {
   readonly published: Gauge;
   readonly unhealthy: Gauge;
+  readonly connected: Gauge;
   readonly claims: Counter<"operation" | "result">;
   readonly seconds: Histogram<"operation">;
 }
@@ -23,6 +24,11 @@ export function createDriverMetrics(registry: Registry): DriverMetrics {
     unhealthy: new Gauge({
       name: "switchyard_dra_unhealthy_vfs",
       help: "Number of VFs in the ResourceSlices of the node that are reported as unhealthy.",
+      registers,
+    }),
+    connected: new Gauge({
+      name: "switchyard_dra_runtime_connected",
+      help: "1 while the driver is connected to the container runtime by NRI, through which it attaches VFs to pods without Multus.",
       registers,
     }),
     claims: new Counter({

@@ -29,6 +29,7 @@ import { allocationOf } from "@switchyard/policy";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { createFailureLog } from "@switchyard/service/cluster";
 import { join } from "node:path";
+import { serveAttachments, type Attach } from "./attach/serve-attachments.ts";
 import { createClaimStatus } from "./claims/claim-status.ts";
 import { answerClaims } from "./claims/answer-claims.ts";
 import { createClaims } from "./claims/prepare-claims.ts";
@@ -51,6 +52,8 @@ export interface ServeNodeOptions extends Pick<DraDriverFlags, "nodeName" | "res
     /** As the host sees it. */
     readonly onHost: string;
   };
+  /** Absent if the driver attaches no VFs to pods. */
+  readonly attach?: Attach | undefined;
   /** Namespace of the operator. */
   readonly namespace: string;
   /** If a cache is older than this, in ms, the process is not ready. It continues with the cached objects. */
@@ -127,6 +130,16 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
     },
   });
   options.onStarted?.();
+  const attaching =
+    options.attach === undefined
+      ? Promise.resolve()
+      : serveAttachments({
+          ...options.attach,
+          ...{ transport, nodeName, files: host.files, records: () => claims.records(), writeStatus, log, signal },
+          connected(isConnected) {
+            metrics.connected.set(isConnected ? 1 : 0);
+          },
+        });
   const handOver = createHandOver({ transport, nodeName, namespace, manager });
   const controller = startController({
     name: "dra-driver",
@@ -164,6 +177,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
   });
   await whenAborted(signal);
   await controller[Symbol.asyncDispose]();
+  await attaching;
 
   function sourceOf(): Source {
     return {

@@ -36,6 +36,7 @@ operator.clusterType: kubernetes
 operator.resourcePrefix: openshift.io
 operator.cniBinPath: /opt/cni/bin
 operator.kubeletDirectory: ""
+operator.attachNetworks: true
 operator.staleNodeStateCleanupDelayMinutes: "30"
 operator.devMode: false
 operator.writeConfigMap: false
@@ -192,7 +193,7 @@ extraDeploy: []
 {{- define "switchyard.knownKeys" -}}
 root: global nameOverride fullnameOverride commonLabels commonAnnotations imagePullSecrets images allowUpstreamImageNames operator serviceAccount rbac sriovOperatorConfig afxdpOperatorConfig supportedExtraNICs crds hooks metrics networkPolicy tests ovnOffload eveBridge extraDeploy
 images: operator sriovConfigDaemon devicePluginConfig sriovDraDriver afxdpDevicePlugin afxdpPlugins webhook ovnOffload eveBridge sriovDevicePlugin sriovCni ibSriovCni ovsCni rdmaCni acceleratedBridgeCni resourcesInjector metricsExporter metricsExporterKubeRbacProxy
-operator: replicas leaderElect logLevel clusterType resourcePrefix cniBinPath kubeletDirectory staleNodeStateCleanupDelayMinutes devMode writeConfigMap ovsdbSocketPath maxCacheAge externalDrainer tls metricsExporter admissionControllers extraEnv metricsBindAddress healthPort resources priorityClassName strategy podDisruptionBudget nodeSelector tolerations affinity topologySpreadConstraints podSecurityContext securityContext annotations podAnnotations podLabels terminationGracePeriodSeconds nameOverride fullnameOverride
+operator: replicas leaderElect logLevel clusterType resourcePrefix cniBinPath kubeletDirectory attachNetworks staleNodeStateCleanupDelayMinutes devMode writeConfigMap ovsdbSocketPath maxCacheAge externalDrainer tls metricsExporter admissionControllers extraEnv metricsBindAddress healthPort resources priorityClassName strategy podDisruptionBudget nodeSelector tolerations affinity topologySpreadConstraints podSecurityContext securityContext annotations podAnnotations podLabels terminationGracePeriodSeconds nameOverride fullnameOverride
 operator.externalDrainer: enabled
 operator.tls: minVersion cipherSuites curvePreferences
 operator.metricsExporter: port certificates prometheusOperator

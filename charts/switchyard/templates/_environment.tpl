@@ -50,6 +50,7 @@ the same name, so no name repeats.
 {{- range $name, $variable := $images }}
   {{- $_ := set $texts $variable (include "switchyard.image" (dict "root" $ "name" $name)) }}
 {{- end }}
+{{- if not $operator.attachNetworks }}{{- $_ := set $texts "ATTACH_NETWORKS" "false" }}{{- end }}
 {{- with $operator.kubeletDirectory }}{{- $_ := set $texts "KUBELET_DIRECTORY" . }}{{- end }}
 {{- with $operator.ovsdbSocketPath }}{{- $_ := set $texts "OVSDB_SOCKET_PATH" . }}{{- end }}
 {{- with $operator.maxCacheAge }}{{- $_ := set $texts "MAX_CACHE_AGE" . }}{{- end }}

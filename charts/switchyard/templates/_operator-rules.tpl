@@ -347,6 +347,12 @@ SPDX-License-Identifier: Apache-2.0
     - nodes
   verbs:
     - get
+- apiGroups:
+    - k8s.cni.cncf.io
+  resources:
+    - network-attachment-definitions
+  verbs:
+    - get
 {{- if has $variant (list "openshift") }}
 - apiGroups:
     - config.openshift.io

@@ -51,6 +51,7 @@ const everything = [
   ...["patch sriovoperatorconfigs/default/status", "delete sriovoperatorconfigs/default"],
   ...["list default:sriovnetworks", "create default:sriovnetworks", "patch default:sriovnetworks/any"],
   ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
+  "get default:network-attachment-definitions/any",
   ...["get default:resourceclaims/any", "list default:resourceclaims", "patch default:resourceclaims/any/status"],
   ...["create default:resourceclaims", "list resourceslices", "create resourceslices", "patch resourceslices/any"],
   ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`, `patch ${afxdpStates}/worker-1`],
@@ -105,6 +106,7 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     "list default:resourceclaims", // not used by the operator, which grants it to the webhook
     // Not used by the operator, which grants them to the driver of ResourceClaims.
     ...["patch default:resourceclaims/any/status", "create resourceslices", "patch resourceslices/any"],
+    "get default:network-attachment-definitions/any",
     ...["create tokenreviews", "create subjectaccessreviews"], // not used by the operator, which grants them to the metrics exporter
     ...["create events", "create default:events", "list events"],
     ...["create leases", "update leases/switchyard-operator"],
@@ -142,9 +144,11 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     "patch default:resourceclaims/any/status", // the API server limits it to claims of its node
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "list resourceslices"],
     ...["get default:resourceclaims/any", "list default:resourceclaims", "get nodes/worker-1", "create events"],
+    "get default:network-attachment-definitions/any", // for VFs that are attached without Multus
   ],
   "network-resources-injector-sa": [
     ...["get configmaps/nri-control-switches", "list default:network-attachment-definitions"],
+    "get default:network-attachment-definitions/any",
   ],
   "metrics-exporter-sa": ["create tokenreviews", "create subjectaccessreviews"],
 };

@@ -10,7 +10,7 @@ export type AppName = keyof typeof appImages;
 
 export interface AppImage {
   /** Stage of the Containerfile. */
-  readonly stage: "service" | "frugal-service" | "config-daemon" | "eve-bridge";
+  readonly stage: "service" | "frugal-service" | "dra-driver" | "config-daemon" | "eve-bridge";
   /** The label org.opencontainers.image.description. */
   readonly description: string;
   /** Debian packages in a layer between Node and the app. */
@@ -75,7 +75,8 @@ export const appImages = {
     nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
   },
   "dra-driver": {
-    stage: "frugal-service",
+    stage: "dra-driver",
+    tools: "dra-driver",
     description: "Gives the virtual functions of a node to pods by ResourceClaims, for Switchyard",
     nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
   },

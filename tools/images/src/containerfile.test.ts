@@ -9,6 +9,7 @@ describe("Containerfile", () => {
   it.each([
     { stage: "service", flags: [minSemiSpaceFlag] },
     { stage: "frugal-service", flags: memoryFlags },
+    { stage: "dra-driver", flags: memoryFlags },
     { stage: "config-daemon", flags: memoryFlags },
   ])("starts $stage with the V8 flags for which it would start itself again", async ({ stage, flags }) => {
     const text = await readFile(join(__dirname, "../Containerfile"), "utf8");

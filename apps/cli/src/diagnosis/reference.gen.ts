@@ -912,6 +912,12 @@ export const reference: Reference = {
       "meaning": "Number of VFs in the ResourceSlices of the node that are reported as unhealthy."
     },
     {
+      "name": "switchyard_dra_runtime_connected",
+      "type": "gauge",
+      "labels": [],
+      "meaning": "1 while the driver is connected to the container runtime by NRI, through which it attaches VFs to pods without Multus."
+    },
+    {
       "name": "switchyard_dra_claims_total",
       "type": "counter",
       "labels": [

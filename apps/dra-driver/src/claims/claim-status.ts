@@ -4,7 +4,7 @@
  * by server-side apply, and the API server lets this node's token write only claims that are allocated to the node. The status informs
  * people: that it cannot be written keeps no pod from starting.
  */
-import { draDriverName, resourceClaims } from "@switchyard/api";
+import { defined, draDriverName, resourceClaims } from "@switchyard/api";
 import { createWriter, type KubeObject, type Transport } from "@switchyard/kube";
 import type { AllocatedClaim } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
@@ -17,6 +17,14 @@ export interface ClaimStatusDeps {
   readonly signal: AbortSignal;
 }
 
+/** The interface of a VF in its pod, as the status of a claim has it (resource.k8s.io/v1, NetworkDeviceData). */
+export interface NetworkData {
+  readonly interfaceName: string;
+  /** "10.0.0.7/24". */
+  readonly ips: readonly string[];
+  readonly hardwareAddress?: string;
+}
+
 /** A ResourceClaim with the part of its status that the driver applies. */
 interface ClaimWithDevices extends KubeObject {
   readonly status?: { readonly devices: readonly object[] };
@@ -25,13 +33,21 @@ interface ClaimWithDevices extends KubeObject {
 /** Must stay the same in all releases. */
 const manager = "switchyard-dra-driver";
 
+/** `networks` are the interfaces of the VFs in the pod, by the names of their devices. */
+export type WriteClaimStatus = (claim: AllocatedClaim, networks?: ReadonlyMap<string, NetworkData>) => Promise<void>;
+
 /** Returns a function that writes the status of a prepared claim, and never throws. */
-export function createClaimStatus(deps: ClaimStatusDeps): (claim: AllocatedClaim) => Promise<void> {
+export function createClaimStatus(deps: ClaimStatusDeps): WriteClaimStatus {
   const { transport, nodeName, now, log, signal } = deps;
   const writer = createWriter<ClaimWithDevices>({ transport, type: resourceClaims, manager });
-  return async (claim) => {
+  /** When claims that name networks became ready, by uid, until their interfaces are reported: the time must not change then. */
+  const readyAt = new Map<string, Date>();
+  return async (claim, networks = new Map()) => {
     const { namespace, name, uid } = claim;
-    const devices = devicesOf(claim, nodeName, now());
+    const at = networks.size === 0 ? now() : (readyAt.get(uid) ?? now());
+    if (networks.size > 0) readyAt.delete(uid);
+    else if (claim.devices.some(({ config }) => config.netAttachDefName !== undefined)) readyAt.set(uid, at);
+    const devices = devicesOf(claim, { pool: nodeName, at, networks });
     try {
       await writer.applyStatus({ metadata: { namespace, name, uid }, status: { devices } }, signal);
     } catch (error) {
@@ -41,7 +57,14 @@ export function createClaimStatus(deps: ClaimStatusDeps): (claim: AllocatedClaim
 }
 
 /** The devices of the claim, each with the condition Ready. */
-function devicesOf({ devices }: AllocatedClaim, pool: string, at: Date): readonly object[] {
+function devicesOf(
+  { devices }: AllocatedClaim,
+  {
+    pool,
+    at,
+    networks,
+  }: { readonly pool: string; readonly at: Date; readonly networks: ReadonlyMap<string, NetworkData> },
+): readonly object[] {
   return devices.map(({ device, config }) => ({
     driver: draDriverName,
     pool,
@@ -58,5 +81,6 @@ function devicesOf({ devices }: AllocatedClaim, pool: string, at: Date): readonl
         lastTransitionTime: at.toISOString().replace(/\.\d+Z$/, "Z"),
       },
     ],
+    ...defined({ networkData: networks.get(device) }),
   }));
 }

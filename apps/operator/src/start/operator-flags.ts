@@ -135,6 +135,11 @@ export const operatorFlags = {
     env: "KUBELET_DIRECTORY",
     help: "Directory of the kubelet on the nodes (--root-dir), with device-plugins and pod-resources. /var/lib/kubelet if not set.",
   }),
+  attachNetworks: flag(yesOrNo, {
+    default: "true",
+    env: "ATTACH_NETWORKS",
+    help: "Let the driver of ResourceClaims attach VFs to pods without Multus, if their claim names a network. Needs NRI.",
+  }),
 
   certManager: flag(yesOrNo, {
     default: "false",

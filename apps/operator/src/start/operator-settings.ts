@@ -48,6 +48,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
     devMode,
     cniBinPath,
     kubeletDirectory: flags.kubeletDirectory,
+    attachesNetworks: flags.attachNetworks,
     ovsdbSocketPath,
     imagePullSecrets: flags.imagePullSecrets ?? [],
     operatorServiceAccount: flags.serviceAccount,

@@ -26,6 +26,8 @@ export interface ComponentSettings {
   readonly cniBinPath: string;
   /** Directory of the kubelet on the nodes; "/var/lib/kubelet" by default. */
   readonly kubeletDirectory?: string | undefined;
+  /** Whether the driver of ResourceClaims attaches VFs to pods without Multus; by default, it does. */
+  readonly attachesNetworks?: boolean | undefined;
   /** Where the webhook and the injector run; by default on control plane nodes. */
   readonly admissionPlacement?: AdmissionPlacement | undefined;
   readonly webhook: AdmissionServerSettings;

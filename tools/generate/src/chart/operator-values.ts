@@ -120,6 +120,10 @@ export const operatorValues = {
     "Directory of the kubelet on the nodes, if it is not /var/lib/kubelet: the kubelet's --root-dir.",
     { pattern: "^(/.+)?$" },
   ),
+  attachNetworks: yesNo(
+    true,
+    "Lets the driver of ResourceClaims attach VFs to pods without Multus, if their claim names a network. Needs a runtime with NRI.",
+  ),
   staleNodeStateCleanupDelayMinutes: digits(
     "30",
     "Minutes for which the SriovNetworkNodeState of a removed node is kept. 0 deletes it at once.",

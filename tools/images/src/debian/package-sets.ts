@@ -63,6 +63,8 @@ export const packageSets = {
       ...["lsmod", "pgrep", "ps", "readlink", "sed", "sh", "sort", "tail", "tr", "uname", "wc", "which", "xargs"],
     ],
   },
+  /** Runs the CNI plugins of the host. */
+  "dra-driver": { packages: ["busybox"], applets: ["chroot"] },
   /** The launcher that eve-bridge installs, and tries before it replaces the previous one, is a shell script. */
   "eve-bridge": { packages: ["busybox"], applets: ["sh"] },
 } as const;

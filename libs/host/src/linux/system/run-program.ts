@@ -19,6 +19,12 @@ export interface ProgramOptions {
   readonly timeoutMs: number;
   /** Directories of programs, as in PATH; those of the system by default. */
   readonly path?: string;
+  /** Further variables of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text for the standard input, which is empty by default. */
+  readonly input?: string;
+  /** Ends the program as the time limit does. */
+  readonly signal?: AbortSignal;
 }
 
 /** Directories of the programs of the system. */
@@ -34,20 +40,22 @@ export function inRoot(root: string, command: Command): Command {
 }
 
 /**
- * Resolves with undefined if the program does not end in time; it is then killed with its children. Rejects with the errno of
+ * Resolves with undefined if the program does not end in time, or before `signal` aborts; it is then killed with its children. Rejects with the errno of
  * the system call if the program cannot be started: ENOENT.
  */
 export async function runProgram(
   [program, ...args]: Command,
-  { timeoutMs, path = systemPath }: ProgramOptions,
+  { timeoutMs, path = systemPath, env = {}, input, signal }: ProgramOptions,
 ): Promise<ProgramEnd | undefined> {
   const { spawn } = await import("node:child_process"); // most nodes need no programs
   const child = spawn(program, args, {
     // The environment is not inherited: programs read options from it, and the loader reads library paths.
-    env: { PATH: path, LC_ALL: "C" },
-    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env, PATH: path, LC_ALL: "C" },
+    stdio: ["pipe", "pipe", "pipe"],
     detached: true, // a process group of its own: scripts have children, which would outlive the script
   });
+  child.stdin.on("error", () => undefined); // a program can end without reading its input
+  child.stdin.end(input ?? "");
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -60,6 +68,11 @@ export async function runProgram(
   });
   const ended = new AbortController();
   const tooLate = delay(timeoutMs, "late" as const, { signal: ended.signal }).catch(() => "late" as const);
+  const end = (): void => {
+    ended.abort();
+  };
+  if (signal?.aborted === true) end();
+  else signal?.addEventListener("abort", end, { once: true });
   try {
     const code = await Promise.race([closed, tooLate]);
     if (code !== "late") return { code, ...output };
@@ -68,9 +81,15 @@ export async function runProgram(
     child.stdout.destroy();
     child.stderr.destroy();
     child.unref();
-    await Promise.race([closed.catch(() => null), delay(killWaitMs, null, { signal: ended.signal }).catch(() => null)]);
+    const waited = new AbortController();
+    await Promise.race([
+      closed.catch(() => null),
+      delay(killWaitMs, null, { signal: waited.signal }).catch(() => null),
+    ]);
+    waited.abort();
     return undefined;
   } finally {
+    signal?.removeEventListener("abort", end);
     ended.abort();
   }
 }

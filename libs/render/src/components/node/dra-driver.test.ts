@@ -41,9 +41,21 @@ describe("the driver of ResourceClaims", () => {
       HOST_ROOT: "/host",
       KUBELET_DIRECTORY: "/data/kubelet",
       RESOURCE_PREFIX: "openshift.io",
+      CNI_BIN_DIRECTORY: "/opt/cni/bin",
       HEALTH_ADDRESS: "127.0.0.1:29122",
     });
     expect(Object.keys(envOf(containerOf(podOf(name), "sriov-dra-driver")))).not.toContain("KUBELET_DIRECTORY");
+  });
+
+  it("sees the network namespaces of pods, and reads networks only if it attaches VFs to pods", () => {
+    const canReadNetworks = (settings: Parameters<typeof objectsOf>[2]) =>
+      JSON.stringify(objectsOf(name, {}, settings).filter(({ kind }) => kind === "ClusterRole")).includes(
+        '["network-attachment-definitions"],"verbs":["get"]',
+      );
+    expect([canReadNetworks({}), canReadNetworks({ attachesNetworks: false })]).toEqual([true, false]);
+    const container = containerOf(podOf(name, {}, { attachesNetworks: false }), "sriov-dra-driver");
+    expect(envOf(container)).toMatchObject({ ATTACH_NETWORKS: "false" });
+    expect(container.volumeMounts).toEqual([{ name: "host", mountPath: "/host", mountPropagation: "HostToContainer" }]);
   });
 
   it("has all its objects in the inventory", () => {

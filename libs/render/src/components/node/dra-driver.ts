@@ -59,6 +59,11 @@ const clusterRules: readonly RbacRule[] = [
   { apiGroups: [""], resources: ["nodes"], verbs: ["get"] }, // the Node owns the slices
 ];
 
+/** For VFs that are attached without Multus. Claims can name networks of other namespaces, as annotations for Multus can. */
+const attachRules: readonly RbacRule[] = [
+  { apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["get"] },
+];
+
 export const draDriver: Component = {
   name: component,
   isWanted: ({ hasSriov, settings }) => hasSriov && settings.usesClaims === true,
@@ -69,7 +74,15 @@ export const draDriver: Component = {
       {
         serviceAccount: name,
         inNamespace: { role: name, binding: name, rules: [...rules, ...privilegedRules(input)] },
-        inCluster: { role: name, binding: name, rules: [...clusterRules, ...scrapeReviewRules(input.settings)] },
+        inCluster: {
+          role: name,
+          binding: name,
+          rules: [
+            ...clusterRules,
+            ...(input.settings.attachesNetworks === false ? [] : attachRules),
+            ...scrapeReviewRules(input.settings),
+          ],
+        },
       },
       input,
     ),
@@ -107,6 +120,8 @@ function driver({ settings }: ComponentInput): Container {
         HOST_ROOT: hostRoot,
         KUBELET_DIRECTORY: settings.kubeletDirectory,
         RESOURCE_PREFIX: settings.resourcePrefix,
+        CNI_BIN_DIRECTORY: settings.cniBinPath,
+        ATTACH_NETWORKS: settings.attachesNetworks === false ? "false" : undefined,
         HEALTH_ADDRESS: `127.0.0.1:${healthPort}`,
         ...metrics.env,
       }),
@@ -116,6 +131,7 @@ function driver({ settings }: ComponentInput): Container {
     securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
     resources: requests("10m", "65Mi"),
     ...probesAt(healthPort, { host: "127.0.0.1" }),
-    volumeMounts: [{ name: "host", mountPath: hostRoot }],
+    // The network namespaces of pods are mounts, which container runtimes make later.
+    volumeMounts: [{ name: "host", mountPath: hostRoot, mountPropagation: "HostToContainer" }],
   };
 }

@@ -95,7 +95,7 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly readOnly?: true;
-  readonly mountPropagation?: "Bidirectional";
+  readonly mountPropagation?: "Bidirectional" | "HostToContainer";
 }
 
 export type Volume = { readonly name: string } & (
