@@ -12,7 +12,7 @@ export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/record
 export type { UnreadableRecord } from "./linux/records/record-directory.ts";
 export { createLinuxHostFiles } from "./linux/system/linux-host-files.ts";
 export { defaultStateDirectory } from "./linux/system/host-paths.ts";
-export { inRoot, runProgram, type ProgramEnd, type ProgramOptions } from "./linux/system/run-program.ts";
+export { runBelowRoot } from "./linux/system/run-program.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/system/node-lock.ts";
 export type { AfxdpRecord, AfxdpRecords, FirmwareRecord, InitialVf, PfRecord, PfRecords } from "./ports/records.ts";
 export {

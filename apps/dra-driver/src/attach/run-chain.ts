@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** addChain and deleteChain run the plugins of a CNI chain for one interface of a pod (CNI 1.1.0, section 3, "Execution of Network Configurations"). */
-import { inRoot, runProgram } from "@switchyard/host";
+import { runBelowRoot } from "@switchyard/host";
 import { isErrno } from "@switchyard/service";
 import { isObject, parseObject, pluginInput, type CniChain, type JsonObject } from "./cni-chain.ts";
 
@@ -38,15 +38,17 @@ const maxWords = 500;
 
 export function createPluginRunner({ hostRoot, binDirectory }: PluginRunnerOptions): RunPlugin {
   return async ({ plugin, env, input }, signal) => {
-    const command = inRoot(hostRoot, [`${binDirectory}/${plugin}`]);
     const what = `CNI plugin ${plugin}: ${env["CNI_COMMAND"] ?? ""} ${env["CNI_IFNAME"] ?? ""}`;
     const all = { ...env, CNI_PATH: binDirectory };
-    const end = await runProgram(command, { timeoutMs: pluginTimeoutMs, env: all, input, signal }).catch(
-      (error: unknown) => {
-        if (isErrno(error, "ENOENT")) throw new Error(`${what}: there is no such program in ${binDirectory}`);
-        throw error;
-      },
-    );
+    const end = await runBelowRoot(hostRoot, [`${binDirectory}/${plugin}`], {
+      timeoutMs: pluginTimeoutMs,
+      env: all,
+      input,
+      signal,
+    }).catch((error: unknown) => {
+      if (isErrno(error, "ENOENT") && hostRoot === "/") throw new Error(`${what}: there is no such program in ${binDirectory}`);
+      throw error;
+    });
     if (end === undefined) throw new Error(`${what}: did not end in time`);
     if (end.code === 0) return end.stdout;
     if (end.code === 127 && hostRoot !== "/") throw new Error(`${what}: there is no such program in ${binDirectory}`);

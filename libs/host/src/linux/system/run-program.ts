@@ -94,6 +94,11 @@ export async function runProgram(
   }
 }
 
+/** Runs a program of the host as runProgram does, whatever it answers. `root` is "/" or "/host". */
+export function runBelowRoot(root: string, command: Command, options: ProgramOptions): Promise<ProgramEnd | undefined> {
+  return runProgram(inRoot(root, command), options);
+}
+
 function kill(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
