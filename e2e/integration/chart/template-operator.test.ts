@@ -108,7 +108,12 @@ describe("the operator's variables", () => {
     const [withCa, withCertManager] = [
       envOf(
         await chart.objects({
-          operator: { ...everything.operator, ...sources.custom, kubeletDirectory: "/var/lib/k0s/kubelet" },
+          operator: {
+            ...everything.operator,
+            ...sources.custom,
+            kubeletDirectory: "/var/lib/k0s/kubelet",
+            attachNetworks: false,
+          },
         }),
       ),
       envOf(await chart.objects({ operator: { ...everything.operator, ...sources.certManager } })),

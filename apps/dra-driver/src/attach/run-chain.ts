@@ -46,7 +46,8 @@ export function createPluginRunner({ hostRoot, binDirectory }: PluginRunnerOptio
       input,
       signal,
     }).catch((error: unknown) => {
-      if (isErrno(error, "ENOENT") && hostRoot === "/") throw new Error(`${what}: there is no such program in ${binDirectory}`);
+      if (isErrno(error, "ENOENT") && hostRoot === "/")
+        throw new Error(`${what}: there is no such program in ${binDirectory}`);
       throw error;
     });
     if (end === undefined) throw new Error(`${what}: did not end in time`);
