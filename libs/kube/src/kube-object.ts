@@ -13,6 +13,8 @@ export interface ResourceType {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Longest text of a status that many clients write, in bytes of UTF-8. The API server refuses longer ones. Writers cut what is longer. */
+  readonly maxStatusTextBytes?: number;
 }
 
 /** Any object of the API. */

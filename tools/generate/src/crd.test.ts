@@ -18,6 +18,26 @@ describe("toCrd", () => {
     });
   });
 
+  it("limits all texts of a status that has a limit, and no others", () => {
+    const text = { type: "string" } as const;
+    const properties = {
+      name: text,
+      state: { type: "string", enum: ["up"] },
+      short: { type: "string", maxLength: 9 },
+      names: { type: "array", items: text },
+      options: { type: "object", additionalProperties: text },
+    } as const;
+    const schema = { type: "object", properties: { spec: text, status: { type: "object", properties } } } as const;
+    const crd = JSON.stringify(toCrd({ ...things, columns: [], maxStatusTextBytes: 20 }, schema, "1.2.3"));
+    const limited = { type: "string", maxLength: 20 };
+    expect(crd).toContain(`"spec":${JSON.stringify(text)}`);
+    expect(crd).toContain(
+      JSON.stringify({ name: limited, state: properties.state, short: properties.short }).slice(1, -1),
+    );
+    expect(crd).toContain(`"items":${JSON.stringify(limited)}`);
+    expect(crd).toContain(`"additionalProperties":${JSON.stringify(limited)}`);
+  });
+
   it("sets the priority of wide columns", () => {
     const name = { name: "Name", type: "string", jsonPath: ".metadata.name" } as const;
     const crd = toCrd({ ...things, columns: [name, { ...name, wide: true }] }, { type: "object" }, "1.2.3");

@@ -31,10 +31,33 @@ export function toCrd(resource: CustomResource, schema: StructuralSchema, produc
             jsonPath,
             ...("wide" in rest && { priority: 1 }),
           })),
-          schema: { openAPIV3Schema: schema },
+          schema: { openAPIV3Schema: withLimits(schema, resource.maxStatusTextBytes) },
         },
       ],
     },
+  };
+}
+
+/** Returns the schema in which all texts of the status have a maxLength, if the kind has a limit. Shorter limits stay. */
+function withLimits(schema: StructuralSchema, maxLength: number | undefined): StructuralSchema {
+  const { status, ...others } = schema.properties ?? {};
+  if (maxLength === undefined || status === undefined) return schema;
+  return { ...schema, properties: { ...others, status: limited(status, maxLength) } };
+}
+
+function limited(schema: StructuralSchema, maxLength: number): StructuralSchema {
+  const { properties, items, additionalProperties } = schema;
+  const isText = schema.type === "string" && schema.enum === undefined && schema.maxLength === undefined;
+  return {
+    ...schema,
+    ...(isText && { maxLength }),
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, limited(one, maxLength)])),
+    }),
+    ...(items !== undefined && { items: limited(items, maxLength) }),
+    ...(typeof additionalProperties === "object" && {
+      additionalProperties: limited(additionalProperties, maxLength),
+    }),
   };
 }
 

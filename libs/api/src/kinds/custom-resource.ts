@@ -12,6 +12,12 @@ export interface CustomResource extends ResourceType {
   readonly columns: readonly PrinterColumn[];
 }
 
+/**
+ * Longest text in the status of a node state, in bytes of UTF-8. Each node writes its own status, so a compromised one can write
+ * anything, which every reader has to bear. Messages have at most as many bytes, and all that real hosts report is far shorter.
+ */
+export const maxStatusTextBytes = 4096;
+
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string;

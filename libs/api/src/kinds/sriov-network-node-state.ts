@@ -17,7 +17,7 @@
  *
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
-import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import { ageColumn, maxStatusTextBytes, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { CardModeStatus, FirmwareStatus } from "./card-status.ts";
 import type { LinuxBridgeConfig, LinuxUplinkConfig, OvsBridgeConfig, OvsInterfaceConfig } from "./bridges.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -29,6 +29,7 @@ export const sriovNetworkNodeStates = {
   kind: "SriovNetworkNodeState",
   plural: "sriovnetworknodestates",
   namespaced: true,
+  maxStatusTextBytes,
   columns: [
     { name: "Sync Status", type: "string", jsonPath: ".status.syncStatus" },
     {

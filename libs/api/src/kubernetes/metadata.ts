@@ -150,4 +150,6 @@ export interface ResourceType {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Longest text of a status that many clients write, in bytes of UTF-8. The CRD has it as maxLength. Writers cut what is longer. */
+  readonly maxStatusTextBytes?: number;
 }

@@ -30,6 +30,19 @@ export function cutText(text: string, bytes: number): string {
   return `${encoded.toString("utf8", 0, end)}…`;
 }
 
+/** Returns the value with all its texts cut to at most `bytes` bytes; the value itself if none is longer. Names of members stay. */
+export function cutTexts<Value>(value: Value, bytes: number): Value;
+export function cutTexts(value: unknown, bytes: number): unknown {
+  if (typeof value === "string") return cutText(value, bytes);
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => cutTexts(item, bytes));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, cutTexts(member, bytes)] as const);
+  return members.some(([name, member]) => member !== value[name]) ? Object.fromEntries(members) : value;
+}
+
 /**
  * microTime renders times with microseconds (metav1.MicroTime) for Leases and Events.
  * Returns `date` in RFC 3339, with the last three digits of `micros` after its milliseconds.

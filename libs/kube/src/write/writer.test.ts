@@ -250,6 +250,25 @@ describe("Writer.apply", () => {
 });
 
 describe("Writer.applyStatus", () => {
+  it("cuts texts that are longer than the kind allows, because the API server would refuse the whole status", async () => {
+    await using server = await FakeApiServer.start();
+    await using transport = new HttpTransport(server.endpoint);
+    server.put("a", {});
+    const type = { ...configMaps, maxStatusTextBytes: 8 };
+    const writer = createWriter<ConfigMap & { readonly status?: object }>({
+      transport,
+      type,
+      manager,
+      namespace: "ns",
+    });
+    const status = { text: "0123456789", rows: [{ name: "short", error: "ä".repeat(9) }], count: 12_345_678_901 };
+    await writer.applyStatus({ metadata: { name: "a" }, status });
+    const sent = server.requests.find(({ method }) => method === "PATCH")?.body;
+    expect(sent).toMatchObject({
+      status: { text: "01234…", rows: [{ name: "short", error: "ää…" }], count: 12_345_678_901 },
+    });
+  });
+
   it("writes only the status", async () => {
     await using it = await setUp();
     type WithStatus = ConfigMap & { readonly status?: { readonly ready: boolean } };

@@ -19,6 +19,7 @@ import { AppliedIntents, hasIntent, type AppliedIntent } from "./applied-intents
 import { isBehind, type Observations, type ObservedObject } from "../cache/cache.ts";
 import type { Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
+import { cutTexts } from "../json/texts.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
 import {
@@ -98,6 +99,10 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
   if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
   const others = options.watchOthers && new OtherManagers(options.watchOthers, manager);
   const context = { ...options, applied: new AppliedIntents(cache), others };
+  const { maxStatusTextBytes } = type;
+  /** One text that is too long would make the API server refuse the whole status. */
+  const fitting = <Status>(status: Status): Status =>
+    maxStatusTextBytes === undefined ? status : cutTexts(status, maxStatusTextBytes);
 
   return {
     apply: ({ metadata, ...fields }, signal, applyOptions) =>
@@ -105,7 +110,7 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
     applyStatus: ({ metadata: { name, namespace, uid }, status }, signal) =>
       applyIntent(
         context,
-        { metadata: { name, namespace, uid }, fields: { status }, subresource: "status" },
+        { metadata: { name, namespace, uid }, fields: { status: fitting(status) }, subresource: "status" },
         { signal },
       ),
 

@@ -8,7 +8,7 @@
  * `npm run generate`.
  */
 import type { ObjectMeta, ObjectStatus } from "../../kubernetes/metadata.ts";
-import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "../custom-resource.ts";
+import { ageColumn, maxStatusTextBytes, readyColumn, reasonColumn, type CustomResource } from "../custom-resource.ts";
 import type { RefusedChange } from "../sriov-network-node-state.ts";
 import type { AfxdpMode, AfxdpPoolSettings } from "./afxdp-pool.ts";
 
@@ -18,6 +18,7 @@ export const afxdpNetworkNodeStates = {
   kind: "AfxdpNetworkNodeState",
   plural: "afxdpnetworknodestates",
   namespaced: true,
+  maxStatusTextBytes,
   columns: [
     { name: "Sync Status", type: "string", jsonPath: ".status.syncStatus" },
     readyColumn,
