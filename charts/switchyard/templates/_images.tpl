@@ -24,6 +24,9 @@ global.imageRegistry replaces the registry of the default, and of objects withou
     {{- if $tag }}{{- $reference = printf "%s:%s" $reference $tag }}{{- end }}
     {{- if $object.digest }}{{- $reference = printf "%s@%s" $reference $object.digest }}{{- end }}
     {{- if include "switchyard.isOwnImage" . }}{{ include "switchyard.withVersion" (dict "root" $root "reference" $reference) }}
+      {{- $isElsewhere := or $object.registry $object.repository $object.tag $object.digest $root.Values.global.imageRegistry }}
+      {{- $digest := index (include "switchyard.digests" $root | fromYaml) .name }}
+      {{- if and $digest (not $isElsewhere) }}@{{ $digest }}{{- end }}
     {{- else }}{{ $reference }}
     {{- end }}
   {{- end }}

@@ -27,10 +27,11 @@ export interface ChartTemplates extends Disposable {
   result(values: Values): Promise<HelmResult>;
 }
 
-export async function chartTemplates(): Promise<ChartTemplates> {
+/** Renders the chart of the workspace by default. */
+export async function chartTemplates(chart = chartDirectory): Promise<ChartTemplates> {
   const directory = await mkdtemp(join(tmpdir(), "chart-"));
   const helm = await prepareHelm("helm4", { namespace, directory });
-  const template = ["template", "sw", chartDirectory];
+  const template = ["template", "sw", chart];
   return {
     directory,
     [Symbol.dispose]: () => {
@@ -45,7 +46,7 @@ export async function chartTemplates(): Promise<ChartTemplates> {
       return stderr;
     },
     async notes(values = {}) {
-      const printed = await helm.run(["install", "sw", chartDirectory, "--dry-run=client"], values);
+      const printed = await helm.run(["install", "sw", chart, "--dry-run=client"], values);
       return printed.slice(printed.indexOf("\nNOTES:"));
     },
     result: (values) => helm.try(template, values),

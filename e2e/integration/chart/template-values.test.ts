@@ -2,10 +2,12 @@
 /** What values of the chart change in the rendered objects, and which combinations the chart refuses with a sentence. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { supportedNics } from "@switchyard/policy";
-import { readdirSync, readFileSync } from "node:fs";
+import { pinImages } from "@switchyard/release";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { fieldAt } from "../../src/api/plain-api.ts";
+import type { Values } from "../../src/helm/helm.ts";
 import {
   chartDirectory,
   chartTemplates,
@@ -23,6 +25,37 @@ beforeAll(async () => {
 });
 afterAll(() => {
   chart[Symbol.dispose]();
+});
+
+describe("the images of a release", () => {
+  it("have the digests that the registry stated, unless values name another place or tag", async () => {
+    const asked: string[] = [];
+    const copy = join(chart.directory, "released");
+    cpSync(chartDirectory, copy, { recursive: true });
+    await pinImages(copy, {
+      version: "0.1.0",
+      digestOf(image) {
+        asked.push(image);
+        return Promise.resolve(`sha256:${`${asked.length}`.padStart(64, "0")}`);
+      },
+    });
+    using released = await chartTemplates(copy);
+    const operatorOf = async (values: Values) => {
+      const deployment = only(await released.objects(values), "Deployment");
+      return fieldAt(deployment, "spec", "template", "spec", "containers", 0, "image");
+    };
+    const nth = asked.indexOf("ghcr.io/switchyard/switchyard-operator:0.1.0") + 1;
+    const reference = `ghcr.io/switchyard/switchyard-operator:0.1.0@sha256:${`${nth}`.padStart(64, "0")}`;
+    expect(asked).toHaveLength(8);
+    expect(await operatorOf({})).toBe(reference);
+    expect(await operatorOf({ images: { operator: { pullPolicy: "Always" } } })).toBe(reference);
+    expect(await operatorOf({ global: { imageRegistry: "mirror.example.com" } })).toBe(
+      "mirror.example.com/switchyard/switchyard-operator:0.1.0",
+    );
+    expect(await operatorOf({ images: { operator: { tag: "dev" } } })).toBe(
+      "ghcr.io/switchyard/switchyard-operator:dev",
+    );
+  });
 });
 
 describe("images", () => {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run bundle` makes the bundle for OpenShift, and pushes and signs it if asked to. */
 import { outputOf } from "@switchyard/testing";
-import { goPrograms } from "@switchyard/go-programs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { requireFlag, type Verb } from "../command-line.ts";
+import { crane, digestOf } from "../images/digest-of.ts";
 import { isLoopback } from "../sign/sign-artifact.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
 import { sourceEpoch } from "../archive.ts";
@@ -46,15 +46,6 @@ export const bundle: Verb = {
     if (flags["sign"] === "true") await signWithOrigin(input, { reference, sboms: [] });
   },
 };
-
-async function crane(...args: readonly string[]): Promise<string> {
-  return (await outputOf(join(await goPrograms("crane"), "crane"), args)).trim();
-}
-
-/** Of a list of images if there is one for several architectures. */
-function digestOf(image: string): Promise<string> {
-  return crane("digest", image, ...(isLoopback(image) ? ["--insecure"] : []));
-}
 
 /** Pushes an image of one layer with the labels that catalogs read, as bundle.Containerfile describes it. */
 async function pushBundle(directory: string, files: BundleFiles, tag: string): Promise<string> {

@@ -11,14 +11,21 @@ import { parse } from "yaml";
 import { ReleaseError } from "../release-error.ts";
 import { isLoopback } from "../sign/sign-artifact.ts";
 import { readVersion } from "../version/product-version.ts";
+import { pinImages, type PinOptions } from "./image-digests.ts";
 
 const chartFolder = "charts/switchyard";
 
-/** Returns the path of the archive; `epoch` is the time of its files, in seconds. Rejects if Chart.yaml has another version than package.json, or if lint fails. */
-export async function packageChart(
-  root: string,
-  { output, epoch }: { readonly output: string; readonly epoch: number },
-): Promise<string> {
+export interface PackageOptions {
+  /** Directory of the archive. */
+  readonly output: string;
+  /** Time of the files, in seconds. */
+  readonly epoch: number;
+  /** Returns the digest of an image of the release. Without it, images have their tags only. */
+  readonly digestOf?: PinOptions["digestOf"] | undefined;
+}
+
+/** Returns the path of the archive. Rejects if Chart.yaml has another version than package.json, or if lint fails. */
+export async function packageChart(root: string, { output, epoch, digestOf }: PackageOptions): Promise<string> {
   const version = await readVersion(root);
   const stated = parse(await readFile(join(root, chartFolder, "Chart.yaml"), "utf8")) as Readonly<
     Record<string, unknown>
@@ -37,6 +44,7 @@ export async function packageChart(
   try {
     const copy = join(draft, "switchyard");
     await cp(join(root, chartFolder), copy, { recursive: true });
+    if (digestOf !== undefined) await pinImages(copy, { version, digestOf });
     await setTimes(copy, epoch);
     await outputOf(helm, ["package", copy, "--destination", resolve(output)]);
   } finally {

@@ -2,6 +2,7 @@
 /** `npm run release -- chart` packages the Helm chart, and pushes and signs it if asked to. */
 import { requireFlag, type Verb } from "../command-line.ts";
 import { sourceEpoch } from "../archive.ts";
+import { digestOf } from "../images/digest-of.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
 import { packageChart, pushChart } from "./publish-chart.ts";
 
@@ -10,6 +11,7 @@ export const chart: Verb = {
   operands: "",
   flags: {
     output: { value: "DIR", summary: "directory of the archive" },
+    pin: { summary: "write the digests that the registry states for the images of the version" },
     push: { value: "REPOSITORY", summary: "also push it to an OCI registry: ghcr.io/switchyard/charts" },
     sign: { summary: "also sign what was pushed" },
     ...signFlags,
@@ -19,6 +21,7 @@ export const chart: Verb = {
     const archive = await packageChart(root, {
       output: requireFlag(input, "output"),
       epoch: await sourceEpoch(root, input.env),
+      digestOf: flags["pin"] === "true" ? digestOf : undefined,
     });
     print(archive);
     const { push: repository } = flags;
