@@ -109,7 +109,11 @@ process.exitCode = await runService({
         log.warn({ error }, "cannot use server certificate files; retrying");
       },
     });
-    await using paths = await followReviewPaths({ file: flags.reviewPathsFile, intervalMs: keyPairIntervalMs });
+    await using paths = await followReviewPaths({
+      file: flags.reviewPathsFile,
+      secretPath: flags.reviewPath,
+      intervalMs: keyPairIntervalMs,
+    });
     const stopped = whenAborted(signal);
     const first = await Promise.race([keyPair.first, stopped.then(() => undefined)]);
     if (first === undefined) return;

@@ -46,6 +46,10 @@ export const webhookFlags = {
     env: "REVIEW_PATHS_FILE",
     help: "File with the secret paths of reviews, one a line, which the operator writes. Without it, reviews need no secret path.",
   }),
+  reviewPath: flag(text("PATH"), {
+    env: "REVIEW_PATH",
+    help: "Secret path of reviews, 32 hexadecimal digits, where another program provides the certificate. It counts instead of the file.",
+  }),
   tlsMinVersion: flag(tlsVersion, {
     default: "VersionTLS12",
     env: "TLS_MIN_VERSION",

@@ -25,4 +25,4 @@ export {
 } from "./kube-certificate-store.ts";
 export type { CertificateRequest, IssuedCertificate, KeyPair } from "./sign-certificate.ts";
 export { registeredPath, type SecretData } from "./certificate-secret.ts";
-export { openPath, parseReviewPaths } from "./review-paths.ts";
+export { isReviewPath, openPath, parseReviewPaths, reviewPathOf } from "./review-paths.ts";

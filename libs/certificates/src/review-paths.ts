@@ -21,10 +21,23 @@ export function secretPathOf({ key }: Pick<IssuedCertificate, "key">): string {
   return createHmac("sha256", key).update("switchyard review path").digest("hex").slice(0, 32);
 }
 
+/**
+ * Returns the secret path of a webhook whose certificate another program provides, so that its key is not known: 32 characters that nobody
+ * can guess who does not know the uid. The operator gives it to the pods by an environment variable.
+ */
+export function reviewPathOf(uid: string): string {
+  return createHmac("sha256", uid).update("switchyard review path").digest("hex").slice(0, 32);
+}
+
+/** Reports whether the text is a secret path. */
+export function isReviewPath(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
+}
+
 /** Parses the file. A line that is no path is left out; without any, only the open path counts. */
 export function parseReviewPaths(text: string): readonly string[] {
   const lines = text.replace(/\n$/, "").split("\n");
-  const paths = lines.filter((line) => line === openPath || /^[0-9a-f]{32}$/.test(line));
+  const paths = lines.filter((line) => line === openPath || isReviewPath(line));
   return paths.length === 0 ? [openPath] : [...new Set(paths)];
 }
 

@@ -28,6 +28,7 @@ import {
 } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
+import { reviewPathIn } from "./review-path.ts";
 import { failsClosed, hasFailPolicy, isRegistration } from "./webhook-registrations.ts";
 
 /** The parts of an object that are cached. */
@@ -49,6 +50,8 @@ export interface SeenObject {
   readonly refuses: boolean;
   /** Of the injector's ConfigMap: its configuration, which users extend. */
   readonly injectorConfig?: string | undefined;
+  /** Of a webhook registration: its secret path. Of a DaemonSet: the one that its pods get. Absent without one. */
+  readonly reviewPath?: string | undefined;
 }
 
 /** A watch of one object or of all objects of a kind. Objects that are not in the inventory are undefined. */
@@ -170,7 +173,7 @@ export function toSeenObject(object: KubeObject): SeenObject {
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
     failsClosed: isRegistration(object) && failsClosed(object),
     refuses: isRegistration(object) && hasFailPolicy(object),
-    ...defined({ injectorConfig: injectorConfigOf(object) }),
+    ...defined({ injectorConfig: injectorConfigOf(object), reviewPath: reviewPathIn(object) }),
   };
 }
 

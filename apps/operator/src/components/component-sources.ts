@@ -11,6 +11,7 @@ import type { WatchedServerCertificates } from "../facts/certified-servers.ts";
 import { usesClaims } from "../facts/claim-use.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import type { WatchedComponentObjects } from "./component-objects.ts";
+import { reviewPathSettings } from "./review-path.ts";
 
 /** Returns the settings for the current state of the cluster. */
 export function settingsIn({ caches, settings, rules }: OperatorContext): ComponentSettings {
@@ -20,7 +21,12 @@ export function settingsIn({ caches, settings, rules }: OperatorContext): Compon
     usesClaims: usesClaims({ caches, rules }),
     lacksClaims: rules()?.lacksClaims,
     ...settings.components,
-    webhook: { ...webhook, secretPath: secretPathIn(caches.certificates, webhook.secretName) },
+    webhook: {
+      ...webhook,
+      ...(webhook.certificates.kind === "self-made"
+        ? { secretPath: secretPathIn(caches.certificates, webhook.secretName) }
+        : reviewPathSettings(caches.componentObjects, clusterSettings.owner()?.uid)),
+    },
     tls: clusterSettings.tls() ?? settings.components.tls,
     isControlPlaneExternal: clusterSettings.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
   };

@@ -9,6 +9,21 @@ import { followReviewPaths } from "./review-paths.ts";
 const secret = (letter: string) => letter.repeat(32);
 
 describe("followReviewPaths", () => {
+  it("accepts the path of the environment, and no open path any longer once an API server uses it", async () => {
+    let now = 0;
+    const options = { file: "/nowhere", intervalMs: 60_000, nowMs: () => now };
+    await using paths = await followReviewPaths({ ...options, secretPath: secret("a") });
+    now = 3_600_000; // the rollout of the other pods takes an hour
+    expect([paths.accepts(""), paths.accepts(secret("b")), paths.accepts("")]).toEqual([true, false, true]);
+    expect(paths.accepts(secret("a"))).toBe(true);
+    now += 59_000;
+    expect([paths.accepts(""), paths.accepts(secret("a"))]).toEqual([true, true]);
+    now += 2_000;
+    expect([paths.accepts(""), paths.accepts(secret("a"))]).toEqual([false, true]);
+    await using wrong = await followReviewPaths({ ...options, secretPath: "../x" });
+    expect([wrong.accepts(""), wrong.accepts("../x")]).toEqual([true, false]);
+  });
+
   it("accepts the paths of the file, and former secret paths while the process runs", async () => {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-review-paths-"));
     const file = join(directory, "review-paths");

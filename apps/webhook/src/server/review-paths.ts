@@ -4,7 +4,7 @@
  * A secret path that was accepted once stays so while the process runs, because API servers and replicas see a new one at different times.
  * Usage: `await using paths = await followReviewPaths({ file, intervalMs: 2_000 }); paths.accepts("");`.
  */
-import { openPath, parseReviewPaths } from "@switchyard/certificates";
+import { isReviewPath, openPath, parseReviewPaths } from "@switchyard/certificates";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
@@ -16,14 +16,22 @@ export interface ReviewPaths extends AsyncDisposable {
 /** Number of secret paths that are remembered. A new one comes every two months. */
 const maxRemembered = 4;
 
+export interface ReviewPathsOptions {
+  readonly file: string;
+  /** Counts instead of the file. A text that is no secret path is ignored. */
+  readonly secretPath?: string | undefined;
+  readonly intervalMs: number;
+  readonly nowMs?: () => number;
+}
+
 /** Reads the file until disposed. Without a file, only requests without a secret path are accepted. */
 export async function followReviewPaths({
   file,
+  secretPath,
   intervalMs,
-}: {
-  readonly file: string;
-  readonly intervalMs: number;
-}): Promise<ReviewPaths> {
+  nowMs,
+}: ReviewPathsOptions): Promise<ReviewPaths> {
+  if (secretPath !== undefined && isReviewPath(secretPath)) return fixedPath(secretPath, nowMs);
   let secrets: readonly string[] = [];
   let isOpen = true;
 
@@ -46,6 +54,26 @@ export async function followReviewPaths({
       clearInterval(timer);
       await reading;
     },
+  };
+}
+
+/** API servers see a registration at different times. */
+const settleMs = 60_000;
+
+/**
+ * The path that the operator registers once all pods know it. Until an API server calls it, requests without a secret path are accepted,
+ * too: nobody else can know it.
+ */
+function fixedPath(secretPath: string, nowMs = () => performance.now()): ReviewPaths {
+  let closesAtMs = Infinity;
+  return {
+    accepts(path) {
+      if (path === openPath) return nowMs() < closesAtMs;
+      const isSecret = isEqual(secretPath, path);
+      if (isSecret) closesAtMs = Math.min(closesAtMs, nowMs() + settleMs);
+      return isSecret;
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 

@@ -86,6 +86,8 @@ export interface AdmissionServerSettings {
   readonly secretName: string;
   /** Secret path before the paths at which the server answers; undefined or empty if it answers without one. */
   readonly secretPath?: string | undefined;
+  /** Secret path that the pods get by an environment variable, because another program provides their certificate. */
+  readonly podPath?: string | undefined;
   /** Port of the API server behind its Service. The NetworkPolicy allows this server no other outgoing connections. */
   readonly port: number;
 }

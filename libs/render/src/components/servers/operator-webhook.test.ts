@@ -103,6 +103,20 @@ describe("the webhook's configurations", () => {
   });
 });
 
+describe("the secret path", () => {
+  it("is in the registrations, and in the environment of pods whose certificate another program provides", () => {
+    const path = "0123456789abcdef0123456789abcdef";
+    const webhook = { ...withCertificates({ kind: "cert-manager" }).webhook, secretPath: path, podPath: path } as const;
+    const overrides = { webhook } as Partial<ComponentSettings>;
+    const paths = registrations(overrides).flatMap(({ webhooks }) =>
+      webhooks.map((one) => one.clientConfig.service.path),
+    );
+    expect(paths).toEqual([`/${path}/mutating-custom-resource`, `/${path}/validating-custom-resource`]);
+    const { env } = containerOf(podOf("operator-webhook", {}, overrides), "webhook-server");
+    expect(env).toContainEqual({ name: "REVIEW_PATH", value: path });
+  });
+});
+
 describe("the webhook's pods", () => {
   const container = (overrides: Partial<ComponentSettings> = {}) =>
     containerOf(podOf("operator-webhook", {}, overrides), "webhook-server");

@@ -171,6 +171,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     CLUSTER_TYPE: settings.clusterType === "openshift" ? "openshift" : undefined,
     DEV_MODE: settings.devMode ? "true" : undefined,
     RESOURCE_PREFIX: settings.resourcePrefix,
+    REVIEW_PATH: settings.webhook.podPath,
     ...tlsVariables(settings.tls),
   };
   const metadata = annotated(namespaced(component, app, input), {
