@@ -116,6 +116,16 @@ const base = "/switchyard/v0.1/";
     expect(opened.problems).toEqual([]);
   }, 300_000);
 
+  it("shows the product on the home page: the report and three commands, and no second hero", async () => {
+    await using opened = await open("index.html", { viewport: desktop });
+    const { page } = opened;
+    await page.locator(".vp-doc img[src*='report']").waitFor();
+    const commands = await page.locator(".vp-doc pre").first().innerText();
+    expect(commands.trim().split("\n")).toHaveLength(3);
+    expect(await page.locator(".vp-doc h1").count()).toBe(0);
+    expect(opened.problems).toEqual([]);
+  }, 300_000);
+
   it("lets the keyboard reach navigation, and the first step from the home page", async () => {
     await using opened = await open("index.html", { viewport: desktop });
     const { page } = opened;

@@ -83,7 +83,7 @@ export async function simulateWorkloads(testCluster: TestCluster): Promise<void>
 async function createOperator(transport: Transport): Promise<void> {
   const labels = { name: operatorName, "app.kubernetes.io/name": "switchyard" };
   const template = { metadata: { labels }, spec: { containers: [{ name: operatorName, image: "demo/operator" }] } };
-  const metadata = { name: operatorName, namespace };
+  const metadata = { name: operatorName, namespace, labels };
   const spec = { replicas: 1, selector: { matchLabels: labels }, template };
   const body = { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
   await transport.request({ method: "POST", path: collectionPath(deployments, namespace), body });

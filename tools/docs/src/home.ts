@@ -4,6 +4,18 @@
  * table.
  */
 
+/** A token of markdown-it, as far as it is read here. */
+interface Token {
+  readonly type: string;
+  readonly tag: string;
+}
+
+/** Removes the title and the introduction of docs/index.md, which the hero repeats: all tokens before the first heading of level 2. */
+export function removeIntroduction(tokens: Token[]): void {
+  const first = tokens.findIndex(({ type, tag }) => type === "heading_open" && tag === "h2");
+  tokens.splice(0, Math.max(0, first));
+}
+
 /** The front matter of VitePress's layout "home". */
 export const home = {
   layout: "home",

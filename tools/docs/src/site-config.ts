@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { UserConfig } from "vitepress";
 import { headingId } from "./heading-ids.ts";
-import { home } from "./home.ts";
+import { home, removeIntroduction } from "./home.ts";
 import { labelTables } from "./label-tables.ts";
 import { navigation, type Titled } from "./navigation.ts";
 import { pageOf, siteLink, type Workspace } from "./pages.ts";
@@ -59,6 +59,9 @@ export function siteConfig(): UserConfig<SiteTheme> {
             const link = token.type === "link_open" ? token.attrGet("href") : null;
             if (link !== null) token.attrSet("href", siteLink({ from, link }, workspace));
           }
+        });
+        md.core.ruler.push("home", ({ tokens, env }) => {
+          if (relative(root, sourceOf(env)) === "docs/index.md") removeIntroduction(tokens);
         });
         md.core.ruler.push("tables", ({ tokens }) => {
           labelTables(tokens);

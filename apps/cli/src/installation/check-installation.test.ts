@@ -110,6 +110,12 @@ describe("checkInstallation", () => {
       says: "note: Switchyard is installed",
     },
     {
+      what: "Switchyard with another name",
+      objects: [deployment({ "app.kubernetes.io/name": "nics", "app.kubernetes.io/component": "operator" })],
+      about: "Operator",
+      says: "note: Switchyard is installed",
+    },
+    {
       what: "another device plugin",
       objects: [pod("kube-sriov-device-plugin-amd64-k2")],
       about: "Device plugin",

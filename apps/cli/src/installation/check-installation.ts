@@ -71,7 +71,10 @@ function otherOperator({ namespace, objectsOf }: Snapshot): CheckResult | undefi
     const text = `Namespace ${namespace} has no operator yet.`;
     return objectsOf("Node").length === 0 ? undefined : { result: "ok", about, text };
   }
-  const isOurs = stringsAt(first.object, "metadata", "labels")["app.kubernetes.io/name"] === "switchyard";
+  const labels = stringsAt(first.object, "metadata", "labels");
+  // The chart's value nameOverride changes the name. The Go operator's chart sets no component.
+  const isOurs =
+    labels["app.kubernetes.io/name"] === "switchyard" || labels["app.kubernetes.io/component"] === "operator";
   const text = isOurs
     ? `Switchyard is installed in namespace ${namespace}. switchyard status says what has become of it.`
     : `The Go operator is installed in namespace ${namespace}. switchyard migrate check says how to take it over.`;
