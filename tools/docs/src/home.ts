@@ -37,7 +37,7 @@ export const home = {
       title: "For administrators",
       details:
         "Every failure is a condition on the object that it concerns, with the device and the kernel's own error. " +
-        "A node is drained only if pods would lose their VFs.",
+        "A node is drained only before existing VFs change or go, and where it is known who has them, only these pods leave.",
       link: "/guide/operate",
       linkText: "Operate a cluster",
     },
