@@ -94,8 +94,8 @@ export async function startTestCluster(
 }
 
 /**
- * Returns the parent for directories with Unix sockets. Their paths have at most 103 bytes on macOS (107 on Linux), and the temporary
- * directory of a user of macOS has 49; below it, the sockets of a simulated kubelet need up to 80.
+ * Returns the parent for directories with Unix sockets, whose paths have at most 103 bytes on macOS and 107 on Linux. Those of a simulated
+ * kubelet need 80 bytes below it. The temporary directory of a user of macOS has 49.
  */
 function socketParent(temporary: string): string {
   return Buffer.byteLength(temporary) > 23 ? "/tmp" : temporary;

@@ -4,7 +4,7 @@
  */
 import { at, textAt, type Manifest } from "../json.ts";
 import type { ObjectRef } from "./finding.ts";
-import { timeMs, type Snapshot } from "./snapshot.ts";
+import { agoText, timeMs, type Snapshot } from "./snapshot.ts";
 
 /** Lines for each object. */
 const maxLines = 3;
@@ -18,14 +18,14 @@ interface Warning {
  * Returns lines such as "event FailedScheduling (4 times, last 2026-01-05T10:00:00Z): 0/2 nodes are available", latest first, without
  * events before `sinceMs`: they are about something that is over.
  */
-export function eventsOf({ objectsOf }: Snapshot): (object: ObjectRef, sinceMs?: number) => readonly string[] {
+export function eventsOf(snapshot: Snapshot): (object: ObjectRef, sinceMs?: number) => readonly string[] {
   const warnings = new Map<string, Warning[]>();
-  for (const event of objectsOf("Event")) {
+  for (const event of snapshot.objectsOf("Event")) {
     if (textAt(event.object, "type") !== "Warning") continue;
     const key = keyOf(event);
     const before = warnings.get(key);
-    if (before === undefined) warnings.set(key, [warningOf(event)]);
-    else before.push(warningOf(event));
+    if (before === undefined) warnings.set(key, [warningOf(event, snapshot)]);
+    else before.push(warningOf(event, snapshot));
   }
   return ({ kind, namespace = "", name }, sinceMs = -Infinity) =>
     (warnings.get(`${kind}\n${kind === "Node" ? "" : namespace}\n${name}`) ?? [])
@@ -43,7 +43,7 @@ function keyOf({ object }: Manifest): string {
   return `${kind}\n${namespace}\n${textAt(about, "name") ?? ""}`;
 }
 
-function warningOf({ object }: Manifest): Warning {
+function warningOf({ object }: Manifest, snapshot: Snapshot): Warning {
   const series = at(object, "series");
   const last =
     textAt(series, "lastObservedTime") ??
@@ -55,6 +55,6 @@ function warningOf({ object }: Manifest): Warning {
   const text = textAt(object, "message") ?? textAt(object, "note") ?? "";
   return {
     atMs: timeMs(last) ?? 0,
-    line: `event ${textAt(object, "reason") ?? ""} (${times}${last ?? "time unknown"}): ${text}`,
+    line: `event ${textAt(object, "reason") ?? ""} (${times}${last ?? "time unknown"}${agoText(last, snapshot)}): ${text}`,
   };
 }

@@ -51,6 +51,23 @@ export function clusterText({ name, server, version }: ClusterName): string {
   return parts.filter((part) => part !== undefined && part !== "").join(", ");
 }
 
+/**
+ * Returns ", 14 min ago" for a time of a live cluster. Empty for a text that is no time, and for files, whose latest time can be long before
+ * they were taken.
+ */
+export function agoText(
+  time: string | undefined,
+  { isClock, takenAtMs }: Pick<Snapshot, "isClock" | "takenAtMs">,
+): string {
+  const ms = timeMs(time);
+  if (!isClock || ms === undefined) return "";
+  const seconds = Math.max(0, Math.round((takenAtMs - ms) / 1_000));
+  if (seconds < 90) return `, ${seconds} s ago`;
+  if (seconds < 90 * 60) return `, ${Math.round(seconds / 60)} min ago`;
+  if (seconds < 36 * 3_600) return `, ${Math.round(seconds / 3_600)} h ago`;
+  return `, ${Math.round(seconds / 86_400)} days ago`;
+}
+
 /** An object that violates its CustomResourceDefinition. */
 export interface RefusedObject {
   readonly manifest: Manifest;

@@ -51,6 +51,8 @@ export const sriovNetworkNodeStates = {
       jsonPath: '.status.conditions[?(@.type=="DrainProgressing")].message',
       wide: true,
     },
+    { name: "Generation", type: "integer", jsonPath: ".metadata.generation", wide: true },
+    { name: "Observed", type: "integer", jsonPath: ".status.observedGeneration", wide: true },
     { name: "Last Sync Error", type: "string", jsonPath: ".status.lastSyncError", wide: true },
     ageColumn,
   ],

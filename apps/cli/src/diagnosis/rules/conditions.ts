@@ -6,7 +6,7 @@ import { adviceOnReason, type ReasonTableName } from "../condition-advice.ts";
 import { commandFor, findingOf, placesOf, refOf, resourceOf } from "../finding.ts";
 import { reference } from "../reference.gen.ts";
 import type { DetectedFinding } from "../rule.ts";
-import { timeMs, type Snapshot } from "../snapshot.ts";
+import { agoText, timeMs, type Snapshot } from "../snapshot.ts";
 import { usesDevices } from "./drains.ts";
 
 const progressLimitMs = 15 * 60_000;
@@ -70,7 +70,8 @@ function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Sn
   const table = tableOf(manifest.kind, main.type);
   const object = refOf(manifest);
   const evidence = same.map(
-    ({ type, status, reason, since }) => `condition ${type}=${status} (${reason}) since ${since}`,
+    ({ type, status, reason, since }) =>
+      `condition ${type}=${status} (${reason}) since ${since}${agoText(since, snapshot)}`,
   );
   const message = main.message === "" ? `${main.type} is ${main.status}` : main.message;
   const values = { resource: resourceOf(manifest.kind), ...placesOf(manifest.name, snapshot) };
