@@ -241,7 +241,8 @@ export const policyReasons = {
   noNodes: "NoNodesMatched",
   /**
    * nicSelector matches no NIC of the selected nodes.
-   * @remedy Compare nicSelector with status.interfaces of the SriovNetworkNodeStates.
+   * @remedy Compare nicSelector with the NICs that switchyard nics lists, or with status.interfaces of the
+   *   SriovNetworkNodeStates.
    */
   noNics: "NoNicsMatched",
   /**

@@ -320,7 +320,7 @@ export const reference: Reference = {
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "NoNicsMatched",
       "meaning": "nicSelector matches no NIC of the selected nodes.",
-      "remedy": "Compare nicSelector with status.interfaces of the SriovNetworkNodeStates."
+      "remedy": "Compare nicSelector with the NICs that switchyard nics lists, or with status.interfaces of the SriovNetworkNodeStates."
     },
     {
       "table": "policyReasons",

@@ -73,6 +73,10 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
     return lists.flat();
   } catch (cause) {
     if (!isKubeError(cause)) throw cause;
+    if (isKubeError(cause, "NotFound")) {
+      const text = `${origin} does not have Switchyard's CustomResourceDefinitions: install the chart, or choose another context`;
+      throw new CliError("unavailable", text, { cause });
+    }
     throw new CliError("unavailable", cause.message, { cause });
   }
 }

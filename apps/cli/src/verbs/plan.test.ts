@@ -50,6 +50,11 @@ describe("switchyard plan", () => {
     });
   });
 
+  it("refuses an input without nodes, and says how to get them", async () => {
+    const { code, err } = await runCli(["plan", "-f", "-"], { input: [policy("a", { nodeSelector: {}, numVfs: 4 })] });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^nothing to plan: .*kubectl get nodes,/) });
+  });
+
   it("prints all nodes, sorted, and a summary", async () => {
     const { out } = await runCli(["plan", "-f", "-", "-o", "json"], { input: cluster });
     expect(JSON.parse(out)).toMatchObject({

@@ -37,6 +37,10 @@ export const planNodes: RunVerb = async ({ flags: asked, terminal }) => {
   if (node !== undefined && only === undefined) {
     throw new CliError("unavailable", `no plan for node "${node}": it is not in the input or not in the node set`);
   }
+  if (plans.length === 0 && !isLive(flags)) {
+    const command = "kubectl get nodes,sriovnetworknodestates,sriovoperatorconfigs -A -o yaml";
+    diagnostics.report(`nothing to plan: the input has no node of the node set; ${command} prints those of a cluster`);
+  }
   if (output === "text") {
     const style = textStyleOf(terminal.stdout, terminal.env);
     const parts = plans.map((plan) => planText(plan, style));

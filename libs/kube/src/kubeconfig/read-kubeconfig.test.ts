@@ -151,7 +151,11 @@ clusters:
   });
 
   it.each([
-    { problem: "another context", context: "lab", words: 'context "lab" with a cluster not found' },
+    {
+      problem: "another context",
+      context: "lab",
+      words: 'context "lab" with a cluster not found; the contexts are main',
+    },
     { problem: "a missing user", context: "main", words: 'user "u" not found' },
   ])("names the file and the missing entry: $problem", async ({ context, words }) => {
     await using directory = await TemporaryDirectory.of({

@@ -25,12 +25,18 @@ export async function readKubeconfig(
   const current = context ?? files.map((file) => file.fields["current-context"]).find((name) => Boolean(name));
   if (typeof current !== "string") throw badConfig(paths, "current-context is not set");
 
-  const chosen = find(files, `context "${current}" with a cluster`, (config) => config.getContextObject(current));
+  const chosen = find(files, { what: `context "${current}" with a cluster`, others: contextsOf(files) }, (config) =>
+    config.getContextObject(current),
+  );
   const { cluster: clusterName, user: userName, namespace } = chosen.entry;
-  const ofCluster = find(files, `cluster "${clusterName}" with a server`, (config) => config.getCluster(clusterName));
+  const ofCluster = find(files, { what: `cluster "${clusterName}" with a server` }, (config) =>
+    config.getCluster(clusterName),
+  );
   const server = parseServer(ofCluster.file, ofCluster.entry);
   const cluster = withProxy(ofCluster.entry, proxyFor(server, env));
-  const ofUser = userName ? find(files, `user "${userName}"`, (config) => config.getUser(userName)) : undefined;
+  const ofUser = userName
+    ? find(files, { what: `user "${userName}"` }, (config) => config.getUser(userName))
+    : undefined;
   const user = completeUser(ofUser?.file ?? chosen.file, ofUser?.entry ?? { name: "" }, cluster);
 
   return {
@@ -44,13 +50,23 @@ export async function readKubeconfig(
 }
 
 /** Returns the entry of the first file that has it. KubeConfig leaves out entries without a required field. */
-function find<Entry>(files: readonly KubeconfigFile[], what: string, get: (config: KubeConfig) => Entry | null) {
+function find<Entry>(
+  files: readonly KubeconfigFile[],
+  { what, others = "" }: { readonly what: string; readonly others?: string },
+  get: (config: KubeConfig) => Entry | null,
+) {
   for (const file of files) {
     const entry = get(file.config);
     if (entry !== null) return { file, entry };
   }
   const paths = files.map(({ path }) => path);
-  throw badConfig(paths, `${what} not found`);
+  throw badConfig(paths, `${what} not found${others}`);
+}
+
+/** "; the contexts are lab, prod", for a name that is mistyped. */
+function contextsOf(files: readonly KubeconfigFile[]): string {
+  const names = [...new Set(files.flatMap(({ config }) => config.getContexts().map(({ name }) => name)))];
+  return names.length === 0 ? "" : `; the contexts are ${names.slice(0, 20).join(", ")}`;
 }
 
 function parseServer({ path }: KubeconfigFile, { name, server }: Cluster): URL {
