@@ -264,7 +264,7 @@ describe("a cluster without the kinds for SR-IOV", () => {
 
   it("causes no failed watches or reconciles", async () => {
     for (const name of names) {
-      for (const words of ["watch failed", "reconcile failed", "pass failed"]) {
+      for (const words of ["watch failed", "rights are missing", "reconcile failed", "pass failed"]) {
         const lines = await logged(name, words);
         // So the API server answers for a moment after a CustomResourceDefinition was installed.
         expect(lines.filter((line) => !line.includes("storage is (re)initializing"))).toEqual([]);

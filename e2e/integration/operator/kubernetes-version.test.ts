@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The operator and an API server of an unsupported release: the operator requests /version and nothing else. */
 import { expect, it } from "@jest/globals";
-import { isRecord } from "@switchyard/kube";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -37,10 +36,9 @@ it(
     expect(asked).toEqual(["GET /version"]);
     const lines = (await readFile(join(directory, "operator.log"), "utf8")).trim().split("\n");
     const last: unknown = JSON.parse(lines.at(-1) ?? "");
-    const error = isRecord(last) && isRecord(last["error"]) ? last["error"] : {};
-    expect(error["message"]).toBe(
-      "Kubernetes 1.29 is not supported: Switchyard needs 1.30 or later. Nothing was changed",
-    );
+    expect(last).toMatchObject({
+      error: "Kubernetes 1.29 is not supported: Switchyard needs 1.30 or later. Nothing was changed",
+    });
     expect(lines.filter((line) => line.includes('"level":"error"'))).toHaveLength(1);
     await rm(directory, { recursive: true });
   },

@@ -15,7 +15,18 @@ export interface ReportedCluster {
 export async function writeReport({ kubeconfig, namespace }: ReportedCluster): Promise<string> {
   const root = findWorkspaceRoot();
   const main = join(root, "apps/cli/src/main.ts");
-  const args = ["doctor", "--kubeconfig", kubeconfig, "--namespace", namespace, "--output", "html"];
+  // The context is the name of the cluster on the page.
+  const args = [
+    "doctor",
+    "--kubeconfig",
+    kubeconfig,
+    "--context",
+    "test",
+    "--namespace",
+    namespace,
+    "--output",
+    "html",
+  ];
   const page = await new Promise<string>((resolve, reject) => {
     const node = ["--disable-warning=ExperimentalWarning", main, ...args];
     execFile(process.execPath, node, { maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
