@@ -43,7 +43,7 @@ export function overview(verbs: readonly Verb[]): string {
     "Usage: switchyard VERB [FLAG...]",
     "",
     ...wrap(
-      "Shows what Switchyard would do, without a cluster: each verb calls the same functions as the operator, the webhook and the config daemons. Installed as kubectl-switchyard on the PATH, it is a kubectl plugin.",
+      "Shows what Switchyard would do with manifests, and what is wrong in a cluster. It calls the same functions as the operator, the webhook and the config daemons. Installed as kubectl-switchyard on the PATH, it is a kubectl plugin.",
       width,
     ),
     "",
