@@ -126,8 +126,13 @@ describe("a pool with an RDMA mode", () => {
     const kind = "SriovNetworkPoolConfig";
     expect(review({ kind, operation: "CREATE", object }, view({ nodes }))).toEqual({
       problems: [],
-      warnings: [`spec.rdmaMode: w1, w2: ${planned ?? "no difference"}`],
+      warnings: [
+        `spec.rdmaMode: w1, w2: ${planned ?? "no difference"}`,
+        "spec.maxUnavailable: is not set: these 2 nodes may be drained at once",
+      ],
     });
+    const limited = { ...object, spec: { ...object.spec, maxUnavailable: 1 } };
+    expect(review({ kind, operation: "CREATE", object: limited }, view({ nodes })).warnings).toHaveLength(1);
   });
 });
 

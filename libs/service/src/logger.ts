@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLogger makes the logger of a process. It writes JSON lines to a pipe or file and readable text to a terminal:
- * {"level":"info","time":"2026-11-20T21:08:33.120Z","service":"operator","msg":"plan applied","node":"worker-1","steps":3}
+ * createLogger makes the logger of a process. It writes JSON lines to a pipe or file and readable text to a terminal. A line:
+ * {"level":"info","time":"2026-11-20T21:08:33.120Z","service":"operator","msg":"plan applied","node":"worker-1","steps":3}.
  * The message comes first, then the field `error`, whose value is one line: the error with its causes. The stack is the last field, of
  * bugs, and at level debug of all errors. Lines are written synchronously, so a crash loses none.
  * Usage: `createLogger({ service: "operator", level: "info" }).log.info({ node, steps: 3 }, "plan applied")`.
@@ -54,7 +54,9 @@ export function createLogger(options: {
         logMethod(line, write, lineSeverity) {
           if (lineSeverity < least) return;
           const [first, second]: readonly unknown[] = line;
-          const fields = isFields(first) ? ordered(first, String(second ?? ""), least <= severity.debug) : undefined;
+          const fields = isFields(first)
+            ? ordered(first, typeof second === "string" ? second : "", least <= severity.debug)
+            : undefined;
           write.apply(this, fields === undefined ? line : [fields]);
         },
       },
@@ -99,7 +101,7 @@ function oneLine(error: unknown): string {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The code of an expected error, such as a refused request or an errno. Node's own errors about wrong calls are bugs. */

@@ -33,13 +33,17 @@ function render(line: string, paint: Paint): string {
     .filter(([name]) => name !== "service") // usually only one process writes to a terminal
     .map(([name, value]) => ` ${paint("gray", `${name}=`)}${plain(value)}`);
   const head = `${paint("gray", clock)} ${paint(styles[word] ?? "gray", word.toUpperCase().padEnd(5))} ${String(msg)}`;
-  const complaint = error === undefined ? "" : `: ${paint("red", String(error))}`;
-  const trace = stack === undefined ? "" : `\n${paint("red", String(stack))}`;
+  const complaint = error === undefined ? "" : `: ${paint("red", textOf(error))}`;
+  const trace = stack === undefined ? "" : `\n${paint("red", textOf(stack))}`;
   return `${head}${shown.length > 0 ? " " : ""}${shown.join("")}${complaint}${trace}\n`;
 }
 
 function plain(value: unknown): string {
   return typeof value === "string" && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

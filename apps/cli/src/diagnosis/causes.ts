@@ -62,6 +62,7 @@ const links: readonly Link[] = [
     consequences: ["WaitingForDrain"],
     relates: concernsSameNode,
   },
+  { causes: ["NodeSetEmpty"], consequences: ["NoNodesMatched"], relates: () => true },
   { causes: ["NodeSelectorMatchesNothing"], consequences: ["NoNodesMatched"], relates: isSameObject },
   { causes: ["NicSelectorMatchesNothing"], consequences: ["NoNicsMatched"], relates: isSameObject },
   { causes: ["PolicyProblem", "PoolProblem"], consequences: ["Invalid", "Overlap"], relates: isSameObject },

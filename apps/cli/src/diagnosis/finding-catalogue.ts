@@ -118,6 +118,12 @@ export const findingCatalogue = {
       "The object violates a rule of its CustomResourceDefinition: the API server refuses it as a new object, and its fields are not evaluated here.",
     next: "switchyard explain {resource}",
   },
+  NodeSetEmpty: {
+    severity: "error",
+    cause:
+      "No node has all labels of spec.configDaemonNodeSelector, so no config daemon runs and no policy has an effect.",
+    next: "kubectl get nodes --show-labels",
+  },
   NodeSelectorMatchesNothing: {
     severity: "warning",
     cause: "No node that runs the config daemon has all labels of spec.nodeSelector.",

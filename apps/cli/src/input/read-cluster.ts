@@ -73,7 +73,7 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
     return lists.flat();
   } catch (cause) {
     if (!isKubeError(cause)) throw cause;
-    if (isKubeError(cause, "NotFound")) {
+    if (cause.code === "NotFound") {
       const text = `${origin} does not have Switchyard's CustomResourceDefinitions: install the chart, or choose another context`;
       throw new CliError("unavailable", text, { cause });
     }

@@ -347,6 +347,12 @@ const faults: readonly Fault[] = [
     inject: both(plus({ ...policy("mine") }), set("SriovNetworkNodePolicy", { "metadata|namespace": "apps" }, "mine")),
   },
   {
+    code: "NodeSetEmpty",
+    on: `SriovOperatorConfig/${ns}/default`,
+    what: "the selector of the config daemon has a misspelt label",
+    inject: set("SriovOperatorConfig", { "spec|configDaemonNodeSelector": { "node-role.kubernetes.io/wroker": "" } }),
+  },
+  {
     code: "NodeSelectorMatchesNothing",
     on: `SriovNetworkNodePolicy/${ns}/other`,
     what: "a nodeSelector has a misspelt label",

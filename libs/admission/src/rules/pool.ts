@@ -105,5 +105,10 @@ export function checkRdmaMode(
     names.push(name);
     byMessage.set(difference, names);
   }
-  return [...byMessage].map(([message, names]) => warn("spec.rdmaMode", `${listNames(names)}: ${message}`));
+  const count = [...byMessage.values()].flat().length;
+  const isUnlimited = count > 1 && pool.spec.maxUnavailable === undefined;
+  return [
+    ...[...byMessage].map(([message, names]) => warn("spec.rdmaMode", `${listNames(names)}: ${message}`)),
+    ...(isUnlimited ? [warn("spec.maxUnavailable", `is not set: these ${count} nodes may be drained at once`)] : []),
+  ];
 }

@@ -13,6 +13,7 @@ import {
   mergePolicies,
   nearestName,
   nearestNic,
+  nodeSetLabels,
   poolOverlaps,
 } from "@switchyard/policy";
 import { findingOf, refOf, resourceOf, type Finding } from "../finding.ts";
@@ -23,6 +24,7 @@ export function findPolicies(snapshot: Snapshot): readonly Finding[] {
     ...outside(snapshot),
     ...refusedObjects(snapshot),
     ...withoutConfig(snapshot),
+    ...emptyNodeSet(snapshot),
     ...snapshot.cluster.policies.flatMap((policy) => selectionOf(policy, snapshot)),
     ...problems(snapshot),
   ];
@@ -71,12 +73,30 @@ function withoutConfig({ cluster, namespace }: Snapshot): readonly Finding[] {
   ];
 }
 
+/** No policy can have nodes then, so nothing is said about their selectors. */
+function emptyNodeSet(snapshot: Snapshot): readonly Finding[] {
+  const { cluster, rules, namespace } = snapshot;
+  if (cluster.operatorConfig === undefined || cluster.nodes.length === 0) return [];
+  if (cluster.nodes.some((node) => isInNodeSet(node, rules))) return [];
+  const count =
+    cluster.nodes.length === 1 ? "the only node does not have" : `none of ${cluster.nodes.length} nodes has`;
+  return [
+    findingOf("NodeSetEmpty", {
+      object: { kind: "SriovOperatorConfig", namespace, name: operatorConfigName },
+      field: "spec.configDaemonNodeSelector",
+      message: `${count} its labels, so no node is configured`,
+      evidence: nearestNode(nodeSetLabels(cluster.operatorConfig), snapshot),
+    }),
+  ];
+}
+
 /** Nothing is said of nodes whose daemon has not reported: their NICs are unknown. */
 function selectionOf(policy: SriovNetworkNodePolicy, snapshot: Snapshot): readonly Finding[] {
   const { cluster, rules, namespace } = snapshot;
   const object = { kind: "SriovNetworkNodePolicy", namespace, name: policy.metadata.name };
   if (cluster.nodes.length === 0) return [];
   const members = cluster.nodes.filter((node) => isInNodeSet(node, rules));
+  if (members.length === 0 && cluster.operatorConfig !== undefined) return []; // NodeSetEmpty
   const selector = policy.spec.nodeSelector;
   const selected = members.filter((node) => hasLabels(labelsOf(node), selector));
   if (selected.length === 0) {
