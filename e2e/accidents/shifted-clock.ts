@@ -27,7 +27,10 @@ export async function shiftClock(directory: string, ms: number): Promise<void> {
   await writeFile(shiftFile(directory), `${ms}`);
 }
 
-/** `file` has the shift in milliseconds. */
+/**
+ * `file` has the shift in milliseconds.
+ * @public The program that programWithShiftedClock writes calls it.
+ */
 export function followShiftedClock(file: string): void {
   let read = { atMs: -Infinity, shiftMs: 0 };
   const shiftMs = (): number => {

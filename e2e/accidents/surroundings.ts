@@ -110,6 +110,7 @@ export const surroundings = (clockDirectory: string): readonly Accident[] => [
   },
   {
     name: "the API server is down for a minute, and a policy changes after it",
+    mayBeRefused: true, // an API server that starts does not know all roles for a moment
     mayChangeVfs: true,
     async act(world) {
       const { controlPlane } = world.cluster;
