@@ -2,7 +2,7 @@
 /**
  * startPrometheus starts a real Prometheus that scrapes processes of this machine over TLS, with a token, and evaluates the rules of the
  * chart. Its program is that of the PATH, or of Debian's package, which is downloaded and unpacked, not installed.
- * Usage: `const prometheus = await startPrometheus({ directory, tokenFile, targets, rules, intervalSeconds: 1 }); await prometheus.query("up");`
+ * Usage: `const prometheus = await startPrometheus({ directory, tokenFile, targets, rules, intervalSeconds: 1 });`
  */
 import { isRecord } from "@switchyard/kube";
 import { eventually, findFreePorts, outputOf, runProgram, spawnGuarded, TestingError } from "@switchyard/testing";
