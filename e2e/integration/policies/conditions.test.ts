@@ -134,9 +134,10 @@ describe("kubectl wait --for=condition=Ready", () => {
 describe("events", () => {
   it("are recorded for each transition (sriov-operator.md M-48), and not again after a restart", async () => {
     const told = () => eventsOf("SriovNetworkNodePolicy", "fast");
-    // A repeated event increases the count of the first one.
+    // A repeated event increases the count of the first one, unless its message differs, as that of a slow change does.
     const expected = ["Normal Configured", "Normal Configuring", "Normal NoOperatorConfig"];
-    await eventually("all events", async () => [...(await told())].sort().join() === expected.join());
+    await eventually("all events", async () => [...new Set(await told())].sort().join() === expected.join());
+    const before = await told();
     operator.signal("TERM");
     await operator.exited;
     operator = testCluster.startOperator();
@@ -145,7 +146,7 @@ describe("events", () => {
     await eventually("the marker's event", async () => {
       return (await eventsOf("SriovNetworkNodePolicy", "marker")).includes("Normal NoNodesMatched");
     });
-    expect([...(await told())].sort()).toEqual(expected);
+    expect(await told()).toEqual(before);
     expect((await eventsOf("SriovNetworkPoolConfig", "all")).at(-1)).toBe("Normal Configured");
   }, 60_000);
 
