@@ -8,6 +8,7 @@ import type { Severity } from "./finding-catalogue.ts";
 import type { Finding, ObjectRef } from "./finding.ts";
 import { eventsOf } from "./events.ts";
 import type { DetectedFinding, Rule } from "./rule.ts";
+import { findClaims } from "./rules/claims.ts";
 import { findComponents } from "./rules/components.ts";
 import { findConditions } from "./rules/conditions.ts";
 import { findDevices } from "./rules/devices.ts";
@@ -47,6 +48,7 @@ const rules: readonly Rule[] = [
     findPolicies,
     findNetworks,
     findPods,
+    findClaims,
     findDrains,
     findDevices,
     findComponents,

@@ -201,6 +201,34 @@ export const findingCatalogue = {
     cause: "Each node that offers the resource has fewer free devices than the pod requests.",
     next: "switchyard vfs --resource {resource}",
   },
+  DeviceClassMissing: {
+    severity: "error",
+    cause:
+      "The claim names a DeviceClass that does not exist, so the scheduler allocates nothing to it. The operator keeps one for each resource while a node gives VFs to ResourceClaims.",
+    next: "kubectl get deviceclasses",
+  },
+  ClaimOnNoNode: {
+    severity: "error",
+    cause:
+      "No node publishes VFs of the class: no policy has its resource, no pool chooses ResourceClaims for the nodes, or dra-driver does not run there.",
+    next: "kubectl -n {operatorNamespace} get pods -o wide -l app=sriov-dra-driver",
+  },
+  ClaimSelectorMatchesNothing: {
+    severity: "error",
+    cause: "VFs of the class exist, and none has all attributes that the selectors of the claim ask for.",
+    next: "kubectl get resourceslices -o yaml",
+  },
+  ClaimVfsWithheld: {
+    severity: "error",
+    cause:
+      "Each VF that fits has a taint, which says why claims cannot have it now. The scheduler places the pod when a taint is removed.",
+    next: "switchyard vfs --resource {resource}",
+  },
+  ClaimVfsExhausted: {
+    severity: "error",
+    cause: "On each node, other claims have the VFs that fit, or the VFs have a taint that keeps claims away.",
+    next: "switchyard vfs --resource {resource}",
+  },
   PodNetworkMissing: {
     severity: "error",
     cause: "Multus cannot start the pod before the NetworkAttachmentDefinition exists.",

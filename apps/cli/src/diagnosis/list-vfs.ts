@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** listVfs returns each VF of a cluster with its settings, its policy and resource, and the pod that has it. */
+/** listVfs returns each VF of a cluster with its settings, its policy and resource, and the pod and the claim that have it. */
 import {
   defined,
   type InterfaceStatus,
@@ -34,6 +34,8 @@ export interface VfRow {
   readonly policy?: string;
   /** Name of the resource without prefix. */
   readonly resource?: string;
+  /** The ResourceClaim that has the VF: "apps/nic". */
+  readonly claim?: string;
   /** The pod that has the VF: "apps/client-0". */
   readonly pod?: string;
   /** How that is known: the status of the node, in which the daemon reports what the kubelet says, that of Multus, or a ResourceClaim. */
@@ -79,6 +81,7 @@ function rowsOf(nic: InterfaceStatus, { state, holders }: OfNode): readonly VfRo
       address: vf.pciAddress,
       ...settingsOf(vf, nic),
       ...defined({ policy: group?.policyName, resource: group?.resourceName }),
+      ...claimOf(vf, holders),
       ...podOf(vf, group, { status: state.status ?? {}, holders }),
     };
   });
@@ -92,6 +95,11 @@ function settingsOf(vf: VfStatus, nic: InterfaceStatus) {
   return defined({ pf, driver, name, mac, vlan, mtu, representor, vdpa, link });
 }
 
+/** What the daemon has seen on the node counts more than the allocation, which can be newer. */
+function claimOf({ claim, pciAddress }: VfStatus, { claims }: Holders): Pick<VfRow, "claim"> {
+  return defined({ claim: claim === undefined ? claims.get(pciAddress) : `${claim.namespace}/${claim.name}` });
+}
+
 function podOf(
   vf: VfStatus,
   group: VfGroup | undefined,
@@ -103,6 +111,7 @@ function podOf(
   const known = holders.byAddress.get(vf.pciAddress);
   if (known !== undefined) return known;
   if (vf.assigned) return { pod: vf.assigned, podFrom: "node-state" };
+  if (claimOf(vf, holders).claim !== undefined) return {};
   const possible = holders.unplaced.get(group?.resourceName ?? "") ?? [];
   return possible.length === 0 ? {} : { possiblePods: possible };
 }

@@ -7,6 +7,7 @@ import {
   configMaps,
   customResourceDefinitions,
   customResources,
+  deviceClasses,
   namespaces,
   networkAttachmentDefinitions,
   nodes,
@@ -69,7 +70,7 @@ type Request = Pick<Parameters<typeof listPages>[1], "type" | "namespace" | "fie
 function requestsOf(namespace: string): readonly Request[] {
   const everywhere = [
     ...customResources,
-    ...[nodes, pods, networkAttachmentDefinitions, disruptionBudgets, resourceClaims, resourceSlices],
+    ...[nodes, pods, networkAttachmentDefinitions, disruptionBudgets, resourceClaims, resourceSlices, deviceClasses],
     ...[customResourceDefinitions, validatingWebhooks, mutatingWebhooks],
   ];
   return [

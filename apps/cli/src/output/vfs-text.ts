@@ -6,6 +6,8 @@ import { printable, table } from "../text.ts";
 interface Column {
   readonly head: string;
   readonly isWide?: true;
+  /** Whether a table that is not wide has the column, too, if one of its VFs has a value. */
+  readonly isShownIfAny?: true;
   readonly value: (row: VfRow) => string | number | undefined;
 }
 
@@ -25,13 +27,14 @@ const columns: readonly Column[] = [
   { head: "VDPA", isWide: true, value: ({ vdpa }) => vdpa },
   { head: "POLICY", isWide: true, value: ({ policy }) => policy },
   { head: "RESOURCE", value: ({ resource }) => resource },
+  { head: "CLAIM", isWide: true, isShownIfAny: true, value: ({ claim }) => claim },
   { head: "POD", value: podText },
 ];
 
 /** Without VFs, the text says so. */
 export function vfsText(rows: readonly VfRow[], { isWide }: { readonly isWide: boolean }): string {
   if (rows.length === 0) return "No VFs found.\n";
-  const shown = columnsOf(isWide);
+  const shown = columnsOf(isWide, rows);
   return table([shown.map(({ head }) => head), ...rows.map((row) => cellsOf(row, shown))]);
 }
 
@@ -45,8 +48,11 @@ export function vfChangesText(
   return table([...heads, ...changes.map(({ type, vf }) => [type.padEnd(8), ...cellsOf(vf, shown)])]);
 }
 
-function columnsOf(isWide: boolean): readonly Column[] {
-  return columns.filter((column) => isWide || column.isWide !== true);
+/** All tables of a watch have the same columns, so those that depend on the VFs are in its wide form only. */
+function columnsOf(isWide: boolean, rows: readonly VfRow[] = []): readonly Column[] {
+  const isUsed = ({ isShownIfAny, value }: Column) =>
+    isShownIfAny === true && rows.some((row) => value(row) !== undefined);
+  return columns.filter((column) => isWide || column.isWide !== true || isUsed(column));
 }
 
 function cellsOf(row: VfRow, shown: readonly Column[]): readonly string[] {

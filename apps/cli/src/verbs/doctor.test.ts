@@ -96,6 +96,51 @@ const condition = (type: string, reason: string, status = "True") => [
   { type, status, reason, message: "because", lastTransitionTime: "2026-01-05T10:59:00Z" },
 ];
 
+const driver = "sriovnetwork.k8snetworkplumbingwg.io";
+const ofResource = 'device.attributes["k8s.cni.cncf.io"].resourceName == "openshift.io/nics"';
+const classes = ["nics", "gpu"].map((name): Editable => {
+  const expression =
+    name === "gpu" ? 'device.driver == "gpu.example"' : `device.driver == "${driver}" && ${ofResource}`;
+  const spec = { selectors: [{ cel: { expression } }] };
+  return { apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: { name }, spec };
+});
+/** A slice of worker-1 with two VFs; the first one belongs to the claim apps/other. */
+const slice = (...taints: readonly object[]): Editable => ({
+  apiVersion: "resource.k8s.io/v1",
+  kind: "ResourceSlice",
+  metadata: { name: "worker-1-sriov-0" },
+  spec: {
+    driver,
+    nodeName: "worker-1",
+    pool: { name: "worker-1", generation: 3, resourceSliceCount: 1 },
+    devices: ["0000-3b-02-0", "0000-3b-02-1"].map((name) => ({
+      name,
+      attributes: { "k8s.cni.cncf.io/resourceName": { string: "openshift.io/nics" }, PFName: { string: "ens1f0" } },
+      ...(taints.length > 0 && { taints }),
+    })),
+  },
+});
+const claim = (name: string, request: object, device?: string): Editable => ({
+  apiVersion: "resource.k8s.io/v1",
+  kind: "ResourceClaim",
+  metadata: { name, namespace: "apps" },
+  spec: { devices: { requests: [{ name: "nic", exactly: { deviceClassName: "nics", ...request } }] } },
+  status: device && {
+    allocation: { devices: { results: [{ request: "nic", driver, pool: "worker-1", device }] } },
+  },
+});
+const claimant: Editable = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "claimant", namespace: "apps" },
+  spec: { containers: [], resourceClaims: [{ name: "nic", resourceClaimName: "mine" }] },
+  status: { phase: "Pending" },
+};
+const taken = claim("other", {}, "0000-3b-02-0");
+const mine = "ResourceClaim/apps/mine";
+const claims = (request: object, ...more: readonly Editable[]) =>
+  plus(...classes, claimant, claim("mine", request), ...more);
+
 const operatorDeployment = `Deployment/${ns}/sriov-network-operator`;
 const deployment = (replicas: number, availableReplicas: number): Editable => ({
   apiVersion: "apps/v1",
@@ -473,6 +518,39 @@ const faults: readonly Fault[] = [
     inject: pending({ "spec|containers|0|resources|requests|openshift.io/nics": "4" }),
   },
   {
+    code: "DeviceClassMissing",
+    on: mine,
+    what: "a claim names a misspelt DeviceClass",
+    inject: claims({ deviceClassName: "nisc" }, slice()),
+  },
+  {
+    code: "ClaimOnNoNode",
+    on: mine,
+    what: "no node publishes VFs for claims",
+    inject: claims({}),
+  },
+  {
+    code: "ClaimSelectorMatchesNothing",
+    on: mine,
+    what: "a claim selects a PF that no VF has",
+    inject: claims(
+      { selectors: [{ cel: { expression: `device.attributes["${driver}"].PFName == "ens9f0"` } }] },
+      slice(),
+    ),
+  },
+  {
+    code: "ClaimVfsWithheld",
+    on: mine,
+    what: "all VFs of a node have a taint",
+    inject: claims({}, slice({ key: "switchyard.io/unhealthy", value: "no-carrier", effect: "NoSchedule" })),
+  },
+  {
+    code: "ClaimVfsExhausted",
+    on: mine,
+    what: "another claim has one of two VFs",
+    inject: claims({ count: 2 }, slice(), taken),
+  },
+  {
     code: "PodNetworkMissing",
     on: "Pod/apps/client-0",
     what: "a pod names a network that does not exist",
@@ -752,10 +830,49 @@ describe("switchyard doctor", () => {
       "nearest match: PF ens1f0 (0000:3b:00.0): the name is ens1f0, not ens1f1",
     );
     expect(await evidenceOf("ResourceExhausted")).toContain("node worker-1: 1 of 4 used by apps/client-0");
+    expect(await evidenceOf("DeviceClassMissing")).toContain('nearest match: "nics"');
+    expect(await evidenceOf("ClaimOnNoNode")).toContain(
+      "no node gives its VFs to ResourceClaims: a SriovNetworkPoolConfig chooses nodes by spec.allocation: dra",
+    );
+    expect(await evidenceOf("ClaimSelectorMatchesNothing")).toContain(
+      `${driver}/PFName is "ens9f0" on no VF: its values are "ens1f0"`,
+    );
+    expect(await evidenceOf("ClaimVfsWithheld")).toContain(
+      "node worker-1: claims have 0 of 2 VFs; 2 VFs have the taint switchyard.io/unhealthy=no-carrier (no carrier: check the cable and the switch); 0 VFs are free",
+    );
+    expect(await evidenceOf("ClaimVfsExhausted")).toContain(
+      "node worker-1: claims have 1 of 2 VFs (apps/other); 1 VF is free",
+    );
     expect(await evidenceOf("ResourceOnNoNode")).toContain('nearest match: "openshift.io/nics"');
     expect(await evidenceOf("DrainTakesLong")).toContain(
       "the node is being drained, and these pods stay: apps/client-0",
     );
+  });
+
+  it("finds nothing at claims that can be allocated, that wait for no pod, or of other drivers", async () => {
+    const more = [...classes, slice(), taken];
+    const codesWith = async (...objects: readonly Editable[]) => {
+      const { findings } = await doctor([...copyOf(), ...more, ...objects]);
+      return findings.map((finding) => finding["code"]);
+    };
+    expect(await codesWith(claimant, claim("mine", {}))).toEqual([]);
+    expect(await codesWith(claim("mine", { count: 9 }))).toEqual([]);
+    expect(await codesWith(claimant, claim("mine", { deviceClassName: "gpu" }))).toEqual([]);
+    const unread = { selectors: [{ cel: { expression: "device.attributes.size() > 3" } }] };
+    expect(await codesWith(claimant, claim("mine", unread))).toEqual([]);
+  });
+
+  it("counts VFs in slices for pods with limits: the scheduler makes claims for them", async () => {
+    const offersNone = set("Node", { "status|allocatable|openshift.io/nics": undefined });
+    const cluster = both(offersNone, without("Pod"), plus(client("new"), ...classes, slice(), taken))(copyOf());
+    const codes = async (objects: readonly Editable[]) =>
+      (await doctor([...objects])).findings
+        .filter(({ code }) => String(code).startsWith("Resource"))
+        .map(({ code, evidence }) => [code, evidence]);
+    expect(await codes(cluster)).toEqual([]);
+    const full = [...cluster, claim("more", {}, "0000-3b-02-1")];
+    const evidence = ["node worker-1: claims have 2 of 2 VFs (apps/more, apps/other); 0 VFs are free"];
+    expect(await codes(full)).toEqual([["ResourceExhausted", evidence]]);
   });
 
   it("does not blame budgets of pods that a drain of single VFs leaves alone", async () => {

@@ -72,6 +72,27 @@ describe("switchyard vfs", () => {
     for (const row of others) expect(row).not.toHaveProperty("possiblePods");
   });
 
+  it("shows the claim that has a VF, with its pod or without one, and no guess at the VF", async () => {
+    const driver = "sriovnetwork.k8snetworkplumbingwg.io";
+    const results = [{ request: "a", driver, pool: "worker-1", device: "0000-3b-02-0" }];
+    const claim = {
+      apiVersion: "resource.k8s.io/v1",
+      kind: "ResourceClaim",
+      metadata: { name: "early", namespace: "apps" },
+      status: { allocation: { devices: { results } } },
+    };
+    const input = [...objects, claim];
+    const { out } = await runCli(["vfs", "-f", "-", "-o", "json"], { input });
+    const rows = listAt(JSON.parse(out), "vfs");
+    expect(rows[0]).toMatchObject({ address: "0000:3b:02.0", claim: "apps/early" });
+    expect(rows[0]).not.toHaveProperty("possiblePods");
+    expect(rows[7]).toMatchObject({ address: "0000:3b:02.3", claim: "apps/nic", pod: "apps/claimant" });
+    const table = await runCli(["vfs", "-f", "-"], { input });
+    expect(table.out).toMatch(/^NODE .* CLAIM +POD\n/);
+    const plain = await runCli(["vfs", "-f", "-"], { input: objects.filter(({ kind }) => kind !== "ResourceClaim") });
+    expect(plain.out).not.toContain("CLAIM");
+  });
+
   it("lists each VF with its PF, settings, policy, resource and pod", async () => {
     const rows = await list();
     expect(rows).toHaveLength(8);

@@ -5,7 +5,9 @@ import { nearestName, type PodNetwork } from "@switchyard/policy";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import type { PodSummary } from "../pod-summary.ts";
+import { publishedVfs, resourceAttribute } from "../published-vfs.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { usageOf } from "../vf-usage.ts";
 import { nameOfPod } from "./drains.ts";
 
 export function findPods(snapshot: Snapshot): readonly Finding[] {
@@ -32,11 +34,16 @@ function resourceFinding(
     allocatable === undefined ? [] : [{ node, allocatable }],
   );
   if (offers.length === 0) return undefined;
+  // On nodes that give VFs to ResourceClaims, the scheduler makes a claim for what is in the limits.
+  const inSlices = usageOf(
+    publishedVfs(snapshot).filter(({ attributes }) => attributes.get(resourceAttribute) === resource),
+  );
+  if (inSlices.some(({ free }) => free >= count)) return undefined;
   const object = { kind: "Pod", namespace: pod.namespace, name: pod.name };
   const field = `spec.containers[].resources.requests["${resource}"]`;
   const said = pod.unscheduled === undefined ? [] : [`scheduler: ${pod.unscheduled}`];
   const having = offers.filter(({ allocatable }) => (allocatable.get(resource) ?? 0) > 0);
-  if (having.length === 0) {
+  if (having.length === 0 && inSlices.length === 0) {
     const names = new Set(offers.flatMap(({ allocatable }) => [...allocatable.keys()]));
     names.delete(resource);
     const like = nearestName(
@@ -60,7 +67,7 @@ function resourceFinding(
   return findingOf("ResourceExhausted", {
     object,
     field,
-    evidence: [...said, ...evidence],
+    evidence: [...said, ...evidence, ...inSlices.slice(0, 5).map(({ sentence }) => sentence)],
     values: { resource: short },
     message: `requests ${count} of "${resource}", and no node has as many free`,
   });

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * publishedVfs returns the VFs that Switchyard's driver, or dra-driver-sriov, publishes in ResourceSlices, with their taints and the claims
+ * that have them. Only slices of the newest generation of a pool count, as for the scheduler.
+ */
+import { draDriverName } from "@switchyard/api";
+import { isJsonObject, at, listAt, textAt, type JsonObject } from "../json.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export interface PublishedVf {
+  readonly node: string;
+  /** Name of the device in its slice. */
+  readonly device: string;
+  /** By "domain/name", as in the slice; names without a domain have that of the driver. */
+  readonly attributes: ReadonlyMap<string, AttributeValue>;
+  readonly taints: readonly { readonly key: string; readonly value: string }[];
+  /** Claims to which it is allocated, without those that only observe it: "apps/nic". */
+  readonly claims: readonly string[];
+}
+
+export type AttributeValue = string | number | boolean;
+
+/** Name of the attribute with the resource, as Multus reads it. */
+export const resourceAttribute = "k8s.cni.cncf.io/resourceName";
+
+export function publishedVfs({ cluster }: Pick<Snapshot, "cluster">): readonly PublishedVf[] {
+  const claims = claimsByDevice(cluster.claims);
+  const own = cluster.slices.map((slice) => slice["spec"]).filter((spec) => textAt(spec, "driver") === draDriverName);
+  const pools = Map.groupBy(own, (spec) => textAt(at(spec, "pool"), "name") ?? "");
+  return [...pools].flatMap(([pool, specs]) => {
+    const newest = Math.max(...specs.map(generationOf));
+    return specs
+      .filter((spec) => generationOf(spec) === newest)
+      .flatMap((spec) =>
+        listAt(spec, "devices").flatMap((device): readonly PublishedVf[] => {
+          const name = textAt(device, "name");
+          if (name === undefined) return [];
+          return [
+            {
+              node: textAt(spec, "nodeName") ?? pool,
+              device: name,
+              attributes: attributesOf(at(device, "attributes")),
+              taints: listAt(device, "taints").map((taint) => ({
+                key: textAt(taint, "key") ?? "",
+                value: textAt(taint, "value") ?? "",
+              })),
+              claims: claims.get(keyOf(pool, name)) ?? [],
+            },
+          ];
+        }),
+      );
+  });
+}
+
+/** Claims by pool and device. A claim with adminAccess only observes its devices. */
+export function claimsByDevice(claims: readonly JsonObject[]): ReadonlyMap<string, readonly string[]> {
+  const byDevice = new Map<string, readonly string[]>();
+  for (const claim of claims) {
+    const [namespace = "default", name = ""] = ["namespace", "name"].map((key) => textAt(claim["metadata"], key));
+    for (const result of listAt(claim, "status", "allocation", "devices", "results")) {
+      const [driver, pool, device] = ["driver", "pool", "device"].map((key) => textAt(result, key));
+      if (driver !== draDriverName || pool === undefined || device === undefined) continue;
+      if (at(result, "adminAccess") === true) continue;
+      const key = keyOf(pool, device);
+      byDevice.set(key, [...(byDevice.get(key) ?? []), `${namespace}/${name}`]);
+    }
+  }
+  return byDevice;
+}
+
+/** The key of claimsByDevice(). Names cannot contain line breaks. */
+export function keyOf(pool: string, device: string): string {
+  return `${pool}\n${device}`;
+}
+
+function generationOf(spec: unknown): number {
+  const generation = at(spec, "pool", "generation");
+  return typeof generation === "number" ? generation : 0;
+}
+
+function attributesOf(attributes: unknown): ReadonlyMap<string, AttributeValue> {
+  if (!isJsonObject(attributes)) return new Map();
+  return new Map(
+    Object.entries(attributes).flatMap(([name, typed]) => {
+      const value = ["string", "version", "int", "bool"]
+        .map((kind) => at(typed, kind))
+        .find((each) => each !== undefined);
+      const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+      return isPlain ? [[name.includes("/") ? name : `${draDriverName}/${name}`, value] as const] : [];
+    }),
+  );
+}
