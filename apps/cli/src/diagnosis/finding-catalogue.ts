@@ -204,7 +204,7 @@ export const findingCatalogue = {
   DeviceClassMissing: {
     severity: "error",
     cause:
-      "The claim names a DeviceClass that does not exist, so the scheduler allocates nothing to it. The operator keeps one for each resource while a node gives VFs to ResourceClaims.",
+      "The claim names a DeviceClass that does not exist. The operator keeps one for each resource while a node gives VFs to ResourceClaims.",
     next: "kubectl get deviceclasses",
   },
   ClaimOnNoNode: {

@@ -69,7 +69,7 @@ export function claimsByDevice(claims: readonly JsonObject[]): ReadonlyMap<strin
 }
 
 /** The key of claimsByDevice(). Names cannot contain line breaks. */
-export function keyOf(pool: string, device: string): string {
+function keyOf(pool: string, device: string): string {
   return `${pool}\n${device}`;
 }
 
