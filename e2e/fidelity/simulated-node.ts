@@ -142,11 +142,17 @@ async function passUntilReboot(
   }
 }
 
-/** PFs are configured at the same time; the order of the steps of each one counts. */
+/**
+ * PFs are configured at the same time; the order of the steps of each one counts. Steps of the node have an order only as far as PFs need
+ * it: what a drain must precede follows the PFs that need none.
+ */
 export function inOrder<T extends DoneStep>(steps: readonly T[]): readonly T[] {
-  return [...Map.groupBy(steps, ({ pciAddress = "" }) => pciAddress)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, same]) => same);
+  const ofNode = steps.filter(({ pciAddress }) => pciAddress === undefined);
+  const ofPfs = steps.filter(({ pciAddress }) => pciAddress !== undefined);
+  return [
+    ...ofNode.toSorted((a, b) => (a.text < b.text ? -1 : 1)),
+    ...ofPfs.toSorted(({ pciAddress: a = "" }, { pciAddress: b = "" }) => (a < b ? -1 : Number(a > b))),
+  ];
 }
 
 /** The answer of an operator that has drained the node as requested. */
