@@ -35,8 +35,9 @@ export function cutTexts<Value>(value: Value, bytes: number): Value;
 export function cutTexts(value: unknown, bytes: number): unknown {
   if (typeof value === "string") return cutText(value, bytes);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => cutTexts(item, bytes));
-    return items.some((item, at) => item !== value[at]) ? items : value;
+    const before: readonly unknown[] = value;
+    const items = before.map((item) => cutTexts(item, bytes));
+    return items.some((item, at) => item !== before[at]) ? items : before;
   }
   if (!isRecord(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [name, cutTexts(member, bytes)] as const);
