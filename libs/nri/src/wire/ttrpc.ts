@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The frames and messages of ttrpc (the protocol description and request.proto of github.com/containerd/ttrpc). A frame has a header of
- * 10 bytes: the length of the message and the id of the stream, each 4 bytes in network order, then the type and the flags, one byte each.
+ * The frames and messages of ttrpc (the protocol description and request.proto of github.com/containerd/ttrpc). The header of a frame has
+ * 10 bytes. It begins with the length of the message and the id of the stream, each 4 bytes in network order. Type and flags follow, one
+ * byte each.
  * NRI has unary calls only: a request, and a response on the same stream.
  * Usage: `const frame = encodeResponse(1, { payload: Buffer.alloc(0) });`
  */

@@ -117,7 +117,7 @@ describe("renderResourceSlices", () => {
   it("numbers the PFs that have resources, also while one of them is gone", () => {
     const railsOf = (state: SriovNetworkNodeState) => {
       const devices = slicesOf([1, 1, 1], { state }).flatMap(({ spec }) => spec.devices);
-      return devices.map(({ attributes }) => attributes?.[`${draDriverName}/rail`]);
+      return devices.map(({ attributes }) => attributes[`${draDriverName}/rail`]);
     };
     const state = stateOf([1, 1, 1]);
     expect(railsOf(state)).toEqual([{ int: 0 }, { int: 1 }, { int: 2 }]);
