@@ -12,7 +12,7 @@ import { isRecord } from "@switchyard/kube";
 import { applyPolicy, namespace, policySpec } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestProcess } from "@switchyard/vm-lab";
-import { cp } from "node:fs/promises";
+import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
@@ -38,10 +38,12 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
 
   beforeAll(async () => {
     const go = await upstreamOperator();
-    watched = await startWatchedNode();
+    watched = await startWatchedNode({ kernelArguments: ["iommu=pt"] });
     const { node, testCluster } = watched;
     await cp(go.daemon, join(node.share, "sriov-network-config-daemon"));
     await cp(join(go.directory, "bindata"), join(node.share, "bindata"), { recursive: true });
+    // It needs grubby, which the guest lacks. The argument for vfio-pci is there already.
+    await writeFile(join(node.share, "bindata/scripts/kargs.sh"), "echo 0\n");
     await testCluster.kubectl(["create", "configmap", "supported-nic-ids", "--from-literal=igb=8086 10c9 10ca"]);
     await watched.inGuest(
       "mkdir -p /host /usr/share/hwdata && mount --rbind / /host && ln -s /share/bindata /bindata && " +
