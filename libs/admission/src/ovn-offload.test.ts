@@ -226,11 +226,15 @@ describe("settings that exclude OVN on the SmartNIC", () => {
   it.each([
     {
       spec: { eSwitchMode: "switchdev" as const },
-      says: "spec.eSwitchMode: cannot be switchdev on the SmartNIC of h1: OVN runs on the card",
+      says:
+        "spec.eSwitchMode: cannot be switchdev on the SmartNIC of h1: OVN runs on the card, whose own system has the eswitch. " +
+        "The policy will be Degraded there: omit eSwitchMode, or select other nodes",
     },
     {
       spec: { eSwitchMode: "switchdev" as const, bridge: { ovs: {} } },
-      says: "spec.bridge.ovs: needs Open vSwitch, which does not run on h1, because OVN runs on the SmartNIC",
+      says:
+        "spec.bridge.ovs: needs Open vSwitch, which does not run on h1, because OVN runs on the SmartNIC. " +
+        "The policy will be Degraded there: omit the bridge, or select other nodes",
     },
   ])("are a warning of a policy: $says", ({ spec: { eSwitchMode, bridge }, says }) => {
     const nicSelector = { pfNames: ["ens1f0np0#1-3"] };

@@ -25,6 +25,12 @@ function warnings(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<Cl
 }
 
 describe("a policy by itself", () => {
+  it("says of an empty resourceName what it is for", () => {
+    expect(problems({ resourceName: "" })).toEqual([
+      "spec.resourceName: must not be empty: pods request the VFs by this name",
+    ]);
+  });
+
   it.each<{ what: string; spec: Partial<SriovNetworkNodePolicySpec>; at: readonly string[] }>([
     { what: "a plain one", spec: {}, at: [] },
     { what: "an empty resourceName", spec: { resourceName: "" }, at: ["spec.resourceName"] },
