@@ -38,7 +38,7 @@ if (missing !== undefined) console.error(`SKIPPED: ${missing}`);
 
   beforeAll(async () => {
     const go = await upstreamOperator();
-    watched = await startWatchedNode({ kernelArguments: ["iommu=pt"] });
+    watched = await startWatchedNode({ udev: true, kernelArguments: ["iommu=pt"] });
     const { node, testCluster } = watched;
     await cp(go.daemon, join(node.share, "sriov-network-config-daemon"));
     await cp(join(go.directory, "bindata"), join(node.share, "bindata"), { recursive: true });
