@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { sriovOperatorConfigs } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
-import { isKindServed } from "../facts/cluster-settings.ts";
+import { isKindGone, isKindServed } from "../facts/cluster-settings.ts";
 
 const path = "/apis/sriovnetwork.openshift.io/v1";
 const refusal = (code: "NotFound" | "Forbidden", status: number) => new KubeError(`GET ${path}`, code, { status });
@@ -28,5 +28,19 @@ describe("isKindServed", () => {
 
   it("rejects if discovery is refused", async () => {
     await expect(ask(refusal("Forbidden", 403))).rejects.toThrow("Forbidden");
+  });
+});
+
+describe("isKindGone", () => {
+  it.each([
+    { what: "does not exist", definition: refusal("NotFound", 404), gone: true },
+    { what: "exists", definition: { kind: "PartialObjectMetadata" }, gone: false },
+    { what: "may not be read", definition: refusal("Forbidden", 403), gone: false },
+  ])("is $gone if the kind is not served and its definition $what", async ({ definition, gone }) => {
+    const request = (request: { readonly path: string }) => {
+      if (request.path === path) return Promise.reject(refusal("NotFound", 404));
+      return definition instanceof KubeError ? Promise.reject(definition) : Promise.resolve(definition);
+    };
+    expect(await isKindGone({ request }, sriovOperatorConfigs, new AbortController().signal)).toBe(gone);
   });
 });

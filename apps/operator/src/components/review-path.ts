@@ -55,7 +55,7 @@ export function reviewPathIn(object: KubeObject): string | undefined {
 }
 
 function environmentOf(daemonSet: KubeObject): readonly string[] {
-  const pod = recordAt(recordAt(recordAt(daemonSet, "spec"), "template"), "spec");
+  const pod = recordAt(daemonSet, "spec", "template", "spec");
   return listAt(pod, "containers")
     .flatMap((container) => listAt(container, "env"))
     .flatMap(({ name, value }) => (name === "REVIEW_PATH" && typeof value === "string" ? [value] : []));
@@ -64,7 +64,7 @@ function environmentOf(daemonSet: KubeObject): readonly string[] {
 function pathsOf(registration: KubeObject): readonly string[] {
   if (!isRegistration(registration)) return [];
   return listAt(registration, "webhooks").flatMap((webhook) => {
-    const { path } = recordAt(recordAt(webhook, "clientConfig"), "service");
+    const { path } = recordAt(webhook, "clientConfig", "service");
     return typeof path === "string" ? [path.split("/")[1] ?? ""] : [];
   });
 }

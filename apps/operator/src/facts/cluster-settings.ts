@@ -3,7 +3,7 @@
  * ClusterSettings are the properties of the cluster that deployed components depend on: the owner of cluster-scoped
  * objects, and on OpenShift the TLS profile and the location of the control plane.
  */
-import type { OwnerReference } from "@switchyard/api";
+import { customResourceDefinitions, type OwnerReference } from "@switchyard/api";
 import {
   isKubeError,
   isRecord,
@@ -68,14 +68,6 @@ const infrastructures = {
   ...apiServers,
   kind: "Infrastructure",
   plural: "infrastructures",
-} as const;
-
-export const customResourceDefinitions = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
 } as const;
 
 /** Name of the only object of each of these kinds. */
@@ -168,8 +160,8 @@ export async function isKindGone(
     await transport.request({ method: "GET", path, accept: metadataOnly, signal });
     return false;
   } catch (error) {
-    // The role of an older release does not have the right.
-    if (isKubeError(error, "NotFound", "Forbidden")) return true;
+    if (isKubeError(error, "NotFound")) return true;
+    if (isKubeError(error, "Forbidden")) return false; // not known, as with roles of an older release
     throw error;
   }
 }

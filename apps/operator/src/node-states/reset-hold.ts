@@ -11,6 +11,7 @@
  * before that of their definition.
  */
 import {
+  customResourceDefinitions,
   resetHeldReasons,
   type AfxdpNetworkNodeStateSpec,
   type ResourceType,
@@ -26,7 +27,6 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { deviceKey } from "@switchyard/policy";
-import { customResourceDefinitions } from "../facts/cluster-settings.ts";
 
 /** Why nodes keep their configuration without policies. */
 export interface ResetHold {
