@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Defines the flags of this process. Its pod runs in the network namespace of the host, as root and privileged, because it binds
- * drivers, loads modules and runs CNI plugins. It mounts the root of the host, with the network namespaces of pods, which are mounts that are made
- * later. There it writes to run/cdi, run/k8s.cni.cncf.io, var/lib/cni/switchyard and the directory of the kubelet.
+ * drivers, loads modules and runs CNI plugins. It mounts the root of the host, with the network namespaces of pods, which are mounts that
+ * are made later. There it writes to run/cdi, run/k8s.cni.cncf.io, var/lib/cni/switchyard and the directory of the kubelet.
  */
 import { flag, nodeFlags, text, yesOrNo, type FlagsOf } from "@switchyard/service";
 

@@ -6,7 +6,8 @@
  */
 import { isInterfaceName, parsePciAddress } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";
-import { isObject, parseObject, type JsonObject } from "./cni-chain.ts";
+import { isRecord } from "@switchyard/kube";
+import { parseObject, type JsonObject } from "./cni-chain.ts";
 import { parseSandbox, type Sandbox } from "./parse-sandbox.ts";
 
 /** An interface of a pod sandbox. */
@@ -53,7 +54,7 @@ function pathOf({ id, ifName }: Attachment): string {
 
 function parseAttachment(text: string): Attachment | undefined {
   const value = parseObject(text);
-  if (value === undefined || !isObject(value["pod"])) return undefined;
+  if (value === undefined || !isRecord(value["pod"])) return undefined;
   const { id, networkNamespace, ifName, pciAddress, claim, device, network, config, result, isStopped } = value;
   const { namespace, name, uid } = value["pod"];
   const texts = [id, namespace, name, uid, networkNamespace, ifName, pciAddress, claim, device, network, config];
@@ -76,7 +77,7 @@ function parseAttachment(text: string): Attachment | undefined {
     ifName: String(ifName),
     pciAddress: address.value,
     ...{ claim: String(claim), device: String(device), network: String(network), config: String(config) },
-    ...(isObject(result) && { result }),
+    ...(isRecord(result) && { result }),
     ...(isStopped === true && { isStopped }),
   };
 }

@@ -149,8 +149,8 @@ export function createAttachments(deps: AttachmentsDeps): PluginHandlers {
   }
 
   /**
-   * Whether a VF of a running pod was not attached: the driver has begun to, or the kernel shows its interface in the network of the host. A VF
-   * with vfio-pci has no interface, so it stays as it is.
+   * Whether a VF of a running pod was not attached: the driver has begun to, or the kernel shows its interface in the network of the host.
+   * A VF with vfio-pci has no interface, so it stays as it is.
    */
   async function isNotAttached({ pciAddress }: WantedAttachment, id: string): Promise<boolean> {
     const own = (await records.list()).filter((one) => one.id === id && one.pciAddress === pciAddress);

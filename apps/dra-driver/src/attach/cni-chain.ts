@@ -5,6 +5,7 @@
  * Usage: `const chain = parseCniChain(spec.config, "fast"); if (chain.ok) pluginInput(chain.value, 0, { pciAddress });`
  */
 import { err, ok, type Result } from "@switchyard/api";
+import { isRecord } from "@switchyard/kube";
 
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -48,7 +49,7 @@ export function parseCniChain(text: string, name: string): Result<CniChain, stri
   if (plugins.length > maxPlugins) return err(`has more than ${maxPlugins} plugins`);
   const parsed: CniPlugin[] = [];
   for (const [index, plugin] of plugins.entries()) {
-    if (!isObject(plugin)) return err(`has a plugin ${index} that is not an object`);
+    if (!isRecord(plugin)) return err(`has a plugin ${index} that is not an object`);
     const { type } = plugin;
     if (typeof type !== "string" || !nameRule.test(type)) {
       return err(`has a plugin ${index} whose type is not the name of a program`);
@@ -79,12 +80,8 @@ export function pluginInput(
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** networkDataOf translates the result of a CNI chain into networkData of a device in the status of a claim (KEP-4817). */
+import { isRecord } from "@switchyard/kube";
 import { isIP } from "node:net";
 import type { NetworkData } from "../claims/claim-status.ts";
-import { isObject, type JsonObject } from "./cni-chain.ts";
+import type { JsonObject } from "./cni-chain.ts";
 
 /** The API server refuses more addresses, and longer texts (resource.k8s.io/v1, NetworkDeviceData). */
 const limits = { ips: 16, hardwareAddress: 128 };
@@ -11,7 +12,7 @@ const limits = { ips: 16, hardwareAddress: 128 };
 export function networkDataOf(result: JsonObject, ifName: string): NetworkData {
   const list = (field: string): readonly JsonObject[] => {
     const found = result[field];
-    return Array.isArray(found) ? found.filter(isObject) : [];
+    return Array.isArray(found) ? found.filter(isRecord) : [];
   };
   const own = list("interfaces").find(
     ({ name, sandbox }) => name === ifName && sandbox !== "" && sandbox !== undefined,

@@ -4,6 +4,7 @@
  * claims that name no network are read once only.
  */
 import { draDriverName } from "@switchyard/api";
+import { isRecord, recordAt } from "@switchyard/kube";
 import type { ClaimRef } from "@switchyard/kubelet";
 import type { PodSandbox } from "@switchyard/nri";
 import { parseAllocatedClaim, type AllocatedClaim } from "@switchyard/policy";
@@ -23,7 +24,9 @@ export type PodClaims = (
   signal: AbortSignal,
 ) => Promise<readonly AllocatedClaim[]>;
 
-/** The function rejects if a claim cannot be read, or that of the pod is malformed: then it is not known whether the pod gets an interface. */
+/**
+ * The function rejects if a claim cannot be read, or that of the pod is malformed: then it is not known whether the pod gets an interface.
+ */
 export function createPodClaims({ pool, records, readClaim }: PodClaimsDeps): PodClaims {
   let withoutNetworks = new Set<string>();
   return async ({ namespace, uid }, signal) => {
@@ -58,14 +61,7 @@ function keyOf({ uid, devices }: ClaimRecord): string {
 }
 
 function isReservedFor(claim: unknown, uid: string): boolean {
-  const status = fieldOf(claim, "status");
-  const reserved = fieldOf(status, "reservedFor");
-  return (
-    Array.isArray(reserved) &&
-    reserved.some((one) => fieldOf(one, "resource") === "pods" && fieldOf(one, "uid") === uid)
-  );
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+  const { reservedFor } = recordAt(claim, "status");
+  const pods = Array.isArray(reservedFor) ? reservedFor.filter(isRecord) : [];
+  return pods.some((pod) => pod["resource"] === "pods" && pod["uid"] === uid);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** addChain and deleteChain run the plugins of a CNI chain for one interface of a pod (CNI 1.1.0, section 3, "Execution of Network Configurations"). */
+/**
+ * addChain and deleteChain run the plugins of a CNI chain for one interface of a pod (CNI 1.1.0, section 3, "Execution of Network
+ * Configurations").
+ */
 import { runBelowRoot } from "@switchyard/host";
 import { isErrno } from "@switchyard/service";
-import { isObject, parseObject, pluginInput, type CniChain, type JsonObject } from "./cni-chain.ts";
+import { parseObject, pluginInput, type CniChain, type JsonObject } from "./cni-chain.ts";
 
 /** One run of a plugin. No text in it reaches the program unchecked. */
 export interface PluginRun {
@@ -79,7 +82,7 @@ export async function addChain(
     const input = pluginInput(chain, index, { pciAddress: target.pciAddress, previous });
     const printed = await run({ plugin, env: environment("ADD", target), input }, signal);
     const result = parseObject(printed);
-    if (!isObject(result)) throw new Error(`CNI plugin ${plugin}: ADD ${target.ifName}: printed no JSON object`);
+    if (result === undefined) throw new Error(`CNI plugin ${plugin}: ADD ${target.ifName}: printed no JSON object`);
     previous = result;
   }
   return previous ?? {};

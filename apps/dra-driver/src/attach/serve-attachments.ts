@@ -5,7 +5,7 @@
  */
 import { networkAttachmentDefinitions, resourceClaims } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";
-import { objectPath, type Transport } from "@switchyard/kube";
+import { objectPath, recordAt, type Transport } from "@switchyard/kube";
 import { runPlugin } from "@switchyard/nri";
 import type { ClaimRecord } from "@switchyard/render";
 import { isErrno, type Logger } from "@switchyard/service";
@@ -46,7 +46,7 @@ export async function serveAttachments(options: ServeAttachmentsOptions): Promis
     async readNetwork(network, until) {
       const path = objectPath(networkAttachmentDefinitions, network);
       const found = await transport.request({ method: "GET", path, signal: until });
-      const config = fieldOf(fieldOf(found, "spec"), "config");
+      const { config } = recordAt(found, "spec");
       if (typeof config !== "string" || config === "") {
         const { namespace, name } = network;
         throw new Error(`NetworkAttachmentDefinition ${namespace}/${name}: spec.config is empty`);
@@ -81,8 +81,4 @@ export async function serveAttachments(options: ServeAttachmentsOptions): Promis
     },
     signal,
   );
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }

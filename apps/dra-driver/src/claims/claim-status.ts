@@ -33,6 +33,9 @@ interface ClaimWithDevices extends KubeObject {
 /** Must stay the same in all releases. */
 const manager = "switchyard-dra-driver";
 
+/** A node has some hundreds of VFs. */
+const maxWaiting = 1_024;
+
 /** `networks` are the interfaces of the VFs in the pod, by the names of their devices. */
 export type WriteClaimStatus = (claim: AllocatedClaim, networks?: ReadonlyMap<string, NetworkData>) => Promise<void>;
 
@@ -46,7 +49,11 @@ export function createClaimStatus(deps: ClaimStatusDeps): WriteClaimStatus {
     const { namespace, name, uid } = claim;
     const at = networks.size === 0 ? now() : (readyAt.get(uid) ?? now());
     if (networks.size > 0) readyAt.delete(uid);
-    else if (claim.devices.some(({ config }) => config.netAttachDefName !== undefined)) readyAt.set(uid, at);
+    else if (claim.devices.some(({ config }) => config.netAttachDefName !== undefined)) {
+      readyAt.set(uid, at);
+      // The oldest ones: nobody reports the interfaces that Multus attaches.
+      for (const old of [...readyAt.keys()].slice(0, -maxWaiting)) readyAt.delete(old);
+    }
     const devices = devicesOf(claim, { pool: nodeName, at, networks });
     try {
       await writer.applyStatus({ metadata: { namespace, name, uid }, status: { devices } }, signal);

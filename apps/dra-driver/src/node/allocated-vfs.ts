@@ -4,7 +4,7 @@
  * Claims cannot be selected by node, so this lists all of the cluster. It is needed only while the node returns to the device plugin.
  */
 import { draDriverName, resourceClaims } from "@switchyard/api";
-import { listPages, type Transport } from "@switchyard/kube";
+import { listPages, recordAt, type Transport } from "@switchyard/kube";
 import { parseAllocatedClaim } from "@switchyard/policy";
 import { addressOfDevice } from "@switchyard/render";
 
@@ -32,15 +32,9 @@ export async function readAllocatedVfs(
 
 /** The configuration of a claim can be wrong; it is allocated all the same. */
 function devicesOf(claim: unknown, nodeName: string): readonly string[] {
-  const status: unknown = Reflect.get(claim as object, "status");
-  const allocation = fieldOf(status, "allocation");
-  const results = fieldOf(fieldOf(allocation, "devices"), "results");
-  const metadata: unknown = Reflect.get(claim as object, "metadata");
+  const { results } = recordAt(claim, "status", "allocation", "devices");
+  const { metadata } = recordAt(claim);
   const plain = { metadata, status: { allocation: { devices: { results } } } };
   const parsed = parseAllocatedClaim(plain, { driver: draDriverName, pool: nodeName });
   return parsed.ok ? parsed.value.devices.filter(({ isAdmin }) => !isAdmin).map(({ device }) => device) : [];
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
