@@ -24,7 +24,7 @@ export type AttributeValue = string | number | boolean;
 export const resourceAttribute = "k8s.cni.cncf.io/resourceName";
 
 export function publishedVfs({ cluster }: Pick<Snapshot, "cluster">): readonly PublishedVf[] {
-  const claims = claimsByDevice(cluster.claims);
+  const claims = Map.groupBy(claimedDevices(cluster.claims), keyOf);
   const own = cluster.slices.map((slice) => slice["spec"]).filter((spec) => textAt(spec, "driver") === draDriverName);
   const pools = Map.groupBy(own, (spec) => textAt(at(spec, "pool"), "name") ?? "");
   return [...pools].flatMap(([pool, specs]) => {
@@ -44,7 +44,7 @@ export function publishedVfs({ cluster }: Pick<Snapshot, "cluster">): readonly P
                 key: textAt(taint, "key") ?? "",
                 value: textAt(taint, "value") ?? "",
               })),
-              claims: claims.get(keyOf(pool, name)) ?? [],
+              claims: (claims.get(keyOf({ pool, device: name })) ?? []).map(({ claim }) => claim),
             },
           ];
         }),
@@ -52,24 +52,28 @@ export function publishedVfs({ cluster }: Pick<Snapshot, "cluster">): readonly P
   });
 }
 
-/** Claims by pool and device. A claim with adminAccess only observes its devices. */
-export function claimsByDevice(claims: readonly JsonObject[]): ReadonlyMap<string, readonly string[]> {
-  const byDevice = new Map<string, readonly string[]>();
-  for (const claim of claims) {
-    const [namespace = "default", name = ""] = ["namespace", "name"].map((key) => textAt(claim["metadata"], key));
-    for (const result of listAt(claim, "status", "allocation", "devices", "results")) {
-      const [driver, pool, device] = ["driver", "pool", "device"].map((key) => textAt(result, key));
-      if (driver !== draDriverName || pool === undefined || device === undefined) continue;
-      if (at(result, "adminAccess") === true) continue;
-      const key = keyOf(pool, device);
-      byDevice.set(key, [...(byDevice.get(key) ?? []), `${namespace}/${name}`]);
-    }
-  }
-  return byDevice;
+export interface ClaimedDevice {
+  /** Name of the node, with Switchyard's driver. */
+  readonly pool: string;
+  readonly device: string;
+  /** "apps/nic". */
+  readonly claim: string;
 }
 
-/** The key of claimsByDevice(). Names cannot contain line breaks. */
-function keyOf(pool: string, device: string): string {
+/** Returns the VFs that claims have. A claim with adminAccess only observes its devices. */
+export function claimedDevices(claims: readonly JsonObject[]): readonly ClaimedDevice[] {
+  return claims.flatMap((claim) => {
+    const [namespace = "default", name = ""] = ["namespace", "name"].map((key) => textAt(claim["metadata"], key));
+    return listAt(claim, "status", "allocation", "devices", "results").flatMap((result): readonly ClaimedDevice[] => {
+      const [driver, pool, device] = ["driver", "pool", "device"].map((key) => textAt(result, key));
+      if (driver !== draDriverName || pool === undefined || device === undefined) return [];
+      return at(result, "adminAccess") === true ? [] : [{ pool, device, claim: `${namespace}/${name}` }];
+    });
+  });
+}
+
+/** Names cannot contain line breaks. */
+function keyOf({ pool, device }: Pick<ClaimedDevice, "pool" | "device">): string {
   return `${pool}\n${device}`;
 }
 

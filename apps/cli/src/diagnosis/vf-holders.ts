@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * findHolders finds which pod and which ResourceClaim has which PCI device of a node: Multus writes the addresses into the status annotation of the pod,
- * and drivers of dynamic resource allocation into ResourceSlices. The device plugin tells only the kubelet, so of pods without
- * such a status only the number of their VFs is known.
+ * findHolders finds which pod and which ResourceClaim has which PCI device of a node: Multus writes the addresses into the status
+ * annotation of the pod, and drivers of dynamic resource allocation into ResourceSlices. The device plugin tells only the kubelet, so of
+ * pods without such a status only the number of their VFs is known.
  */
 import { indexSlices, readSlice } from "@switchyard/policy";
 import { addressOfDevice } from "@switchyard/render";
 import { allocationsIn } from "../cluster/evicted-pods.ts";
 import type { PodSummary } from "./pod-summary.ts";
-import { claimsByDevice } from "./published-vfs.ts";
+import { claimedDevices } from "./published-vfs.ts";
 import { nameOfPod } from "./rules/drains.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -33,8 +33,7 @@ export function findHolders(snapshot: Snapshot): (node: string) => Holders {
   const slices = indexSlices(cluster.slices.flatMap((slice) => readSlice(slice) ?? []));
   const claims = allocationsIn(cluster.claims);
   const byNode = Map.groupBy(pods, ({ node }) => node);
-
-  const byDevice = claimsByDevice(cluster.claims);
+  const byPool = Map.groupBy(claimedDevices(cluster.claims), ({ pool }) => pool);
 
   function addressesByClaim(pod: PodSummary): readonly (readonly [address: string, claim: string])[] {
     return pod.claims.flatMap((claim) => {
@@ -47,9 +46,8 @@ export function findHolders(snapshot: Snapshot): (node: string) => Holders {
   /** A claim of this driver has its VF also while it is in no slice, or while no pod uses the claim. */
   function claimsOfNode(node: string): Map<string, string> {
     return new Map(
-      [...byDevice].flatMap(([key, [claim = ""]]) => {
-        const [pool, device = ""] = key.split("\n");
-        const address = pool === node ? addressOfDevice(device) : undefined;
+      (byPool.get(node) ?? []).flatMap(({ device, claim }) => {
+        const address = addressOfDevice(device);
         return address === undefined ? [] : [[address, claim] as const];
       }),
     );

@@ -34,9 +34,7 @@ export function usageOf(vfs: readonly PublishedVf[]): readonly VfUsage[] {
 function claimedText(claimed: readonly PublishedVf[], total: number): string {
   const claims = [...new Set(claimed.flatMap((vf) => vf.claims))].sort();
   const named = claims.length === 0 ? "" : ` (${claims.slice(0, 5).join(", ")}${claims.length > 5 ? ", …" : ""})`;
-  return total === 1
-    ? `claims have ${claimed.length} of 1 VF${named}`
-    : `claims have ${claimed.length} of ${total} VFs${named}`;
+  return `claims have ${claimed.length} of ${total === 1 ? "1 VF" : `${total} VFs`}${named}`;
 }
 
 function withheldTexts(withheld: readonly PublishedVf[]): readonly string[] {

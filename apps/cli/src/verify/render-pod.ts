@@ -5,6 +5,7 @@
  * such as that of a cordoned node.
  */
 import { labels } from "@switchyard/api";
+import { networksAnnotation } from "@switchyard/policy";
 import type { ProbeSpec } from "./observation.ts";
 import { probeProgram } from "./probe.gen.ts";
 
@@ -31,9 +32,6 @@ export interface Taint {
 }
 
 export const interfaceName = "net1";
-
-/** The networks that a pod requests, as Multus reads them. */
-const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
 export function renderPod(options: PodOptions) {
   const { name, namespace, node, taints, image, resource, network, spec, activeDeadlineSeconds } = options;

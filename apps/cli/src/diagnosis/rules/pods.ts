@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Pods that cannot get their VFs or networks, and why. */
 import { annotations } from "@switchyard/api";
-import { nearestName, type PodNetwork } from "@switchyard/policy";
+import { nearestName, networksAnnotation, type PodNetwork } from "@switchyard/policy";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import type { PodSummary } from "../pod-summary.ts";
 import { publishedVfs, resourceAttribute } from "../published-vfs.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { usageOf } from "../vf-usage.ts";
+import { usageOf, type VfUsage } from "../vf-usage.ts";
 import { nameOfPod } from "./drains.ts";
 
 export function findPods(snapshot: Snapshot): readonly Finding[] {
   const { pods, resourcePrefix } = snapshot;
+  const isAnyWaiting = pods.some(({ node }) => node === undefined);
+  const published = Map.groupBy(isAnyWaiting ? publishedVfs(snapshot) : [], ({ attributes }) =>
+    attributes.get(resourceAttribute),
+  );
   return pods.flatMap((pod): readonly Finding[] => {
     const object = { kind: "Pod", namespace: pod.namespace, name: pod.name };
     const ofNetworks = networkFindings(pod, snapshot);
     if (pod.node !== undefined) return ofNetworks;
     const wanted = [...pod.requests].filter(([name, count]) => name.startsWith(`${resourcePrefix}/`) && count > 0);
     return [
-      ...wanted.flatMap(([resource, count]) => resourceFinding(pod, { resource, count }, snapshot) ?? []),
+      ...wanted.flatMap(([resource, count]) => {
+        // On nodes that give VFs to ResourceClaims, the scheduler makes a claim for what is in the limits.
+        const inSlices = usageOf(published.get(resource) ?? []);
+        return resourceFinding(pod, { resource, count, inSlices }, snapshot) ?? [];
+      }),
       ...ofNetworks.map((finding) => ({ ...finding, object })),
     ];
   });
@@ -27,17 +35,17 @@ export function findPods(snapshot: Snapshot): readonly Finding[] {
 /** Says nothing of clusters whose nodes are not in the input, or lack a status. */
 function resourceFinding(
   pod: PodSummary,
-  { resource, count }: { readonly resource: string; readonly count: number },
+  {
+    resource,
+    count,
+    inSlices,
+  }: { readonly resource: string; readonly count: number; readonly inSlices: readonly VfUsage[] },
   snapshot: Snapshot,
 ): Finding | undefined {
   const offers = [...snapshot.nodes].flatMap(([node, { allocatable }]) =>
     allocatable === undefined ? [] : [{ node, allocatable }],
   );
   if (offers.length === 0) return undefined;
-  // On nodes that give VFs to ResourceClaims, the scheduler makes a claim for what is in the limits.
-  const inSlices = usageOf(
-    publishedVfs(snapshot).filter(({ attributes }) => attributes.get(resourceAttribute) === resource),
-  );
   if (inSlices.some(({ free }) => free >= count)) return undefined;
   const object = { kind: "Pod", namespace: pod.namespace, name: pod.name };
   const field = `spec.containers[].resources.requests["${resource}"]`;
@@ -75,7 +83,7 @@ function resourceFinding(
 
 function networkFindings(pod: PodSummary, snapshot: Snapshot): readonly Finding[] {
   const object = { kind: "Pod", namespace: pod.namespace, name: pod.name };
-  const field = 'metadata.annotations["k8s.v1.cni.cncf.io/networks"]';
+  const field = `metadata.annotations["${networksAnnotation}"]`;
   if (pod.networks === undefined) {
     return [
       findingOf("PodNetworksMalformed", {
