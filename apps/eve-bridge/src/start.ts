@@ -5,7 +5,7 @@
  * cache is missing or this Node rejects it, the program still works.
  * Usage: `node start.cjs`; `node start.cjs --write-code-cache FILE` runs the program and then writes the cache.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 
@@ -32,7 +32,6 @@ run((name) => process.getBuiltinModule(name));
 
 /** Returns undefined if the cache cannot be read, whatever the reason: the program works without. */
 function readCache(): Buffer | undefined {
-  if (!existsSync(cache)) return undefined;
   try {
     return readFileSync(cache);
   } catch {

@@ -62,7 +62,9 @@ const usedPart = 0.8;
 /** A node has some hundreds. */
 const maxPods = 65_536;
 
-/** Serves the plugin. Rejects with NriError, or with the error of the socket, when the connection has ended; when `signal` aborts, resolves. */
+/**
+ * Serves the plugin. Rejects with NriError, or with the error of the socket, when the connection has ended; when `signal` aborts, resolves.
+ */
 export async function connectPlugin(options: PluginOptions, signal: AbortSignal): Promise<void> {
   const socket = createConnection({ path: options.socketPath });
   const end = Promise.withResolvers<undefined>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The messages of NRI (Node Resource Interface) that a plugin for pods needs: github.com/containerd/nri 0.12.0, pkg/api/api.proto. Fields that
- * are not used are not read.
+ * The messages of NRI (Node Resource Interface) that a plugin for pods needs: github.com/containerd/nri 0.12.0, pkg/api/api.proto. Fields
+ * that are not used are not read.
  */
 import { MessageWriter, type MessageReader } from "@switchyard/kubelet";
 import { NriError } from "./nri-error.ts";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * attributesOf returns the attributes by which claims select a VF. Names that dra-driver-sriov has are the same and have the same
- * values (dra.md 2). Those that it lacks are in its domain, too: driver, mtu, linkSpeed, rdmaDevice,
- * guid, representor, rail.
+ * values (dra.md 2). Those that it lacks are in its domain, too: driver, mtu, linkSpeed, rdmaDevice, guid,
+ * representor, rail.
  */
 import {
   draDriverName,

@@ -40,8 +40,8 @@ export function inRoot(root: string, command: Command): Command {
 }
 
 /**
- * Resolves with undefined if the program does not end in time, or before `signal` aborts; it is then killed with its children. Rejects with the errno of
- * the system call if the program cannot be started: ENOENT.
+ * Resolves with undefined if the program does not end in time, or before `signal` aborts; it is then killed with its children. Rejects
+ * with the errno of the system call if the program cannot be started: ENOENT.
  */
 export async function runProgram(
   [program, ...args]: Command,
