@@ -84,6 +84,7 @@ describe("renderBpfmanObject", () => {
   it("selects the node by its host name, and has an image with its defaults in the words of each release", () => {
     const settings = { priority: 5, program: { functionName: "xdp_prog", image } };
     expect(renderBpfmanObject("ClusterBpfApplication", target, settings)).toMatchObject({
+      kind: "ClusterBpfApplication",
       spec: {
         nodeSelector: { matchLabels: { "kubernetes.io/hostname": "worker-1" } },
         byteCode: { image: { ...image, imagePullPolicy: "IfNotPresent" } },
@@ -91,6 +92,7 @@ describe("renderBpfmanObject", () => {
       },
     });
     expect(renderBpfmanObject("XdpProgram", target, settings)).toMatchObject({
+      kind: "XdpProgram",
       spec: {
         bpffunctionname: "xdp_prog",
         priority: 5,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Tests the properties of upstream's objects on which manifests, dashboards, network policies and scripts rely (sriov-operator.md H). */
 import { describe, expect, it } from "@jest/globals";
-import type { ComponentSettings } from "./component-settings.ts";
+import { componentImageVariables, type ComponentSettings } from "./component-settings.ts";
 import { renderComponents } from "./render-components.ts";
 import { componentNames } from "./rendered-components.ts";
 import {
@@ -205,6 +205,16 @@ describe("DaemonSets", () => {
       expect(JSON.stringify(objectsOf(name))).not.toContain("securitycontextconstraints");
     }
   });
+});
+
+it("images come from the operator's environment variables that upstream's chart sets", () => {
+  expect(Object.values(componentImageVariables)).toEqual(
+    expect.arrayContaining([
+      ...["SRIOV_CNI_IMAGE", "SRIOV_INFINIBAND_CNI_IMAGE", "OVS_CNI_IMAGE", "RDMA_CNI_IMAGE"],
+      ...["SRIOV_DEVICE_PLUGIN_IMAGE", "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE", "SRIOV_NETWORK_WEBHOOK_IMAGE"],
+      ...["NETWORK_RESOURCES_INJECTOR_IMAGE", "METRICS_EXPORTER_IMAGE", "METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE"],
+    ]),
+  );
 });
 
 describe("Services and network policies", () => {

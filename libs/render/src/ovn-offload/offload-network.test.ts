@@ -46,9 +46,9 @@ describe("offloadNetworks", () => {
       ["default", two],
       ["default-bluefield3", three],
     ]);
-    expect(written(["a/x", "a/My_VFs"]).writes).toEqual([
-      ["default", "a/My_VFs"],
-      ["default-x", "a/x"],
+    expect(written(["a/All", "a/My_VFs"]).writes).toEqual([
+      ["default", "a/All"],
+      ["default-my-vfs", "a/My_VFs"],
     ]);
   });
 

@@ -120,7 +120,8 @@ describe("the injector", () => {
       "user-defined-injections": injections,
       features: { enableHonorExistingResources: true, enableHugePageDownApi: true },
     });
-    expect(textWith(merged)).toBe(merged); // written once
+    const compact = JSON.stringify(JSON.parse(merged));
+    for (const text of [merged, compact]) expect(textWith(text)).toBe(text); // written once
     const own = { features: { enableHugePageDownApi: true } };
     for (const broken of ["", "[]", "not JSON", "null", undefined]) expect(JSON.parse(textWith(broken))).toEqual(own);
   });

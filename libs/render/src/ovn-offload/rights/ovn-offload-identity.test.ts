@@ -2,6 +2,7 @@
 /** e2e/ovn-offload shows on a real API server that the rights are sufficient, and what they do not allow. */
 import { describe, expect, it } from "@jest/globals";
 import type { Manifest, RequestRule, Role } from "../../components/objects/kube-objects.ts";
+import { rightsList } from "../../components/testing/rights-list.ts";
 import { defaultOffloadNetwork } from "../offload-network.ts";
 import { ovnOffloadIdentity } from "./ovn-offload-identity.ts";
 
@@ -18,6 +19,10 @@ const rulesOf = (objects: readonly Manifest[]) => objects.flatMap((object) => (i
 
 describe.each(clusterTypes)("the rights of ovn-offload with $clusterType", ({ clusterType }) => {
   const { reading, limits, writing } = ovnOffloadIdentity({ ...settings, clusterType });
+
+  it("are exactly those of the reviewed list", () => {
+    expect(rightsList([...reading, ...limits, ...writing]).join("\n")).toMatchSnapshot();
+  });
 
   it("grant nothing with a wildcard, no Secrets, roles or admission policies, and of pods only their list", () => {
     const rules = rulesOf([...reading, ...writing]);
