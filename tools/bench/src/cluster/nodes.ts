@@ -6,6 +6,7 @@ import {
   type SriovNetworkNodePolicySpec,
   type SriovNetworkNodeStateStatus,
   type SriovOperatorConfigSpec,
+  type VfHolder,
   type VfStatus,
 } from "@switchyard/api";
 
@@ -79,7 +80,10 @@ export interface FleetProfile {
   readonly pfs: number;
   /** Number of VFs that each PF has at the start. */
   readonly vfsPerPf: number;
-  /** Number of these VFs that are in pods, different ones on each node. The host does not see their interfaces. */
+  /**
+   * Number of these VFs that are in pods, different ones on each node. The host does not see their interfaces, and each has a
+   * holder.
+   */
   readonly vfsInPods: number;
   /** numVfs of the policies, before and after the change. */
   readonly numVfs: number;
@@ -94,6 +98,8 @@ export const profiles = {
   /** Large node states: 256 VFs are 60 KB of JSON per node. */
   vf256,
   "vf256-in-pods": { ...vf256, vfsInPods: 10 },
+  /** The largest node states: each VF has a holder. */
+  "vf256-held": { ...vf256, vfsInPods: 128 },
 } as const satisfies Record<string, FleetProfile>;
 
 export type ProfileName = keyof typeof profiles;
@@ -135,7 +141,7 @@ function vfsOf({ pfs, vfsPerPf, vfsInPods }: FleetProfile, node: number, pf: num
   return Array.from({ length: vfsPerPf }, (_, vf) => ({
     pciAddress: pciAddress(pf, vf + 16),
     vfID: vf,
-    ...(!inPods.has(vf) && { name: `${pfName(pf)}v${vf}` }),
+    ...(inPods.has(vf) ? { holder: holderOf(node, pf, vf) } : { name: `${pfName(pf)}v${vf}` }),
     mac: macAddress(node, pf, vf + 1),
     adminMac: macAddress(node, pf, vf + 1),
     driver: "iavf",
@@ -143,6 +149,18 @@ function vfsOf({ pfs, vfsPerPf, vfsInPods }: FleetProfile, node: number, pf: num
     deviceID: "154c",
     mtu: 1500,
   }));
+}
+
+/** A pod of a Deployment, which has the VF from the device plugin. */
+function holderOf(node: number, pf: number, vf: number): VfHolder {
+  return {
+    namespace: "default",
+    name: `workload-${pf}-5d8f9c7b6d-${node.toString(36).padStart(3, "0")}${vf.toString(36).padStart(2, "0")}`,
+    uid: `8a1f2e60-0000-4000-8000-${(node * 1_000_000 + pf * 1_000 + vf).toString(16).padStart(12, "0")}`,
+    via: "device-plugin",
+    resource: `openshift.io/resource${pf}`,
+    since: "2026-11-28T08:00:00Z",
+  };
 }
 
 /** `count` of the numbers below `all`, from a linear congruential generator, so that each run has the same ones. */

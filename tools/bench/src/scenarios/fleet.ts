@@ -58,7 +58,11 @@ interface FleetFigures extends CommonFigures {
 const options = {
   ...fleetOptions,
   policies: count("number of policies", { standard: 10, quick: 3, range: [1, 161] }),
-  profile: { help: "6 PFs without VFs, or 2 PFs with 128 VFs each", kind: oneOf("pf6", "vf256"), default: "pf6" },
+  profile: {
+    help: "6 PFs without VFs; 2 PFs with 128 VFs each; the same with all VFs in pods",
+    kind: oneOf("pf6", "vf256", "vf256-held"),
+    default: "pf6",
+  },
   rounds: count("how often node states and policies are created and deleted", {
     standard: 3,
     quick: 1,

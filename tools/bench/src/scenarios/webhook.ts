@@ -95,8 +95,8 @@ const options = {
   nodes: count("number of nodes", { standard: 1000, quick: 10, range: [1, 65_536] }),
   pods: count("number of pods, a fifth of them with VFs", { standard: 10_000, quick: 50, range: [0, 200_000] }),
   profile: {
-    help: "6 PFs; 2 PFs with 128 VFs each; the same with some VFs in pods, different ones on each node",
-    kind: someOf("pf6", "vf256", "vf256-in-pods"),
+    help: "6 PFs; 2 PFs with 128 VFs each; the same with some VFs in pods, different ones on each node, or with all",
+    kind: someOf("pf6", "vf256", "vf256-in-pods", "vf256-held"),
     default: "pf6,vf256,vf256-in-pods",
     quick: "pf6",
   },
