@@ -10,7 +10,7 @@ import { blocksOf, createGuidePlace } from "./guide-place.ts";
 import { runGuide, type GuidePlace } from "./run-guide.ts";
 
 const guide = "docs/guide/upgrade.md";
-const numNotExecuted = 5;
+const numNotExecuted = 6;
 let migration: Migration;
 let place: GuidePlace;
 

@@ -52,6 +52,24 @@ describe("createMassLoss", () => {
     expect(setUp(census).massLoss("worker-1", true)).toBeUndefined();
   });
 
+  it.each([
+    { what: "two nodes", census: { configured: 2, lost: 2 } },
+    { what: "two of five nodes", census: { configured: 5, lost: 2 } },
+  ])("counts each of $what once, whose losses are seen in the same moment", ({ census }) => {
+    const { massLoss } = setUp(census);
+    expect([massLoss("worker-1", true), massLoss("worker-2", true)]).toEqual([undefined, undefined]);
+  });
+
+  it("counts again when more nodes have lost their policies than it has counted", () => {
+    const { world, massLoss } = setUp({ configured: 4, lost: 1 });
+    const held: string[] = [];
+    for (let node = 1; node <= 4; node++) {
+      if (massLoss(`worker-${node}`, true) !== undefined) held.push(`worker-${node}`);
+      world.census = { configured: 4 - node, lost: 1 };
+    }
+    expect(held).toEqual(["worker-3", "worker-4"]);
+  });
+
   it("resets the nodes at once if somebody confirms it with the time in the message, and holds the next loss", () => {
     const { world, massLoss, pass } = setUp({ configured: 3, lost: 3 });
     world.confirmed = "2026-11-20T11:00:00Z"; // of an earlier loss

@@ -47,19 +47,21 @@ export function createMassLoss(deps: MassLossDeps): MassLoss {
   /** When nodes lost everything that were not held. */
   const recentMs = new Map<string, number>();
   let latest: Loss | undefined;
-  let counted: { readonly census: Census; readonly untilMs: number } | undefined;
+  /** A census with the nodes of recentMs at that time, which it leaves out. */
+  let counted: (Census & { readonly untilMs: number }) | undefined;
 
   /** Returns the loss that goes on, or a new one if most nodes have lost their policies. */
   function currentLoss(): Loss | undefined {
     if (latest !== undefined && nowMs() < latest.untilMs) return latest;
     for (const [node, atMs] of recentMs) if (nowMs() - atMs >= holdMs) recentMs.delete(node);
-    if (counted === undefined || nowMs() >= counted.untilMs) {
-      counted = { census: census(recentMs), untilMs: nowMs() + countedForMs };
+    // More losses than the census has counted show that it is out of date.
+    if (counted === undefined || nowMs() >= counted.untilMs || recentMs.size >= counted.lost) {
+      const { configured, lost } = census(recentMs);
+      const untilMs = nowMs() + countedForMs;
+      counted = { configured: configured + recentMs.size, lost: lost + recentMs.size, untilMs };
     }
-    const configured = counted.census.configured + recentMs.size;
-    const lost = counted.census.lost + recentMs.size;
-    if (lost < leastNodes || lost * 2 <= configured) return undefined;
-    latest = newLoss({ configured, lost }, deps);
+    if (counted.lost < leastNodes || counted.lost * 2 <= counted.configured) return undefined;
+    latest = newLoss(counted, deps);
     return latest;
   }
 
