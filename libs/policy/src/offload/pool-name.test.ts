@@ -15,6 +15,11 @@ describe("poolNameOf", () => {
     else expect(poolNameOf(selector)).toMatch(name);
   });
 
+  it("keeps as much of a long label as fits before the hash", () => {
+    const key = "a".repeat(80);
+    expect(hashedPoolNameOf({ [key]: "" })).toMatch(/^a{56}-[0-9a-f]{6}$/);
+  });
+
   it("is always a valid name that does not depend on the order of the labels", () => {
     const selectors = fc.dictionary(fc.string({ maxLength: 80 }), fc.string({ maxLength: 80 }), { minKeys: 1 });
     const isValid = fc.property(selectors, (selector) => {
