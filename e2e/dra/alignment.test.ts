@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fieldAt } from "../src/api/plain-api.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { keepNodesReady } from "@switchyard/test-cluster";
 import { listPods, type PodOnNode } from "./node-pods.ts";
 
 const podCount = Number(process.env["POD_COUNT"] ?? "500");
@@ -38,8 +38,7 @@ let cluster: ControlPlane;
 let transport: Transport;
 
 beforeAll(async () => {
-  // No kubelet is behind the proxy: only the scheduler is wanted.
-  cluster = stack.use(await startControlPlane({ controllerManager: true, nodeProxySocket: "/nonexistent/proxy.sock" }));
+  cluster = stack.use(await startControlPlane({ scheduler: true }));
   transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
   await create(...nodeNames.map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })));
   stack.use(await keepNodesReady(transport, nodeNames));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, type Transport } from "@switchyard/kube";
 import { renderDeviceClasses } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { keepNodesReady } from "@switchyard/test-cluster";
 import { MovingNode, resource } from "./moving-node.ts";
 import { listPods, type PodOnNode } from "./node-pods.ts";
 
@@ -20,8 +20,7 @@ let transport: Transport;
 let moving: readonly MovingNode[];
 
 beforeAll(async () => {
-  // No kubelet is behind the proxy: only the scheduler is wanted.
-  cluster = stack.use(await startControlPlane({ controllerManager: true, nodeProxySocket: "/nonexistent/proxy.sock" }));
+  cluster = stack.use(await startControlPlane({ scheduler: true }));
   transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
   await create(...nodeNames.map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })));
   stack.use(await keepNodesReady(transport, nodeNames));

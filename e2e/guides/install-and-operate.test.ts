@@ -9,7 +9,7 @@ import { igb, pci } from "@switchyard/host/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
 import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { keepNodesReady } from "@switchyard/test-cluster";
 import { configureAsUpstream } from "../upgrade/upstream-host.ts";
 import { blocksOf, createGuidePlace } from "./guide-place.ts";
 import type { Block } from "./read-guide.ts";

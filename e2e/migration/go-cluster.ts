@@ -6,7 +6,7 @@
  */
 import { nodes } from "@switchyard/api";
 import type { UpstreamOperator } from "@switchyard/go-programs";
-import { namespace } from "@switchyard/test-cluster";
+import { keepNodesReady, namespace } from "@switchyard/test-cluster";
 import { createAuthority } from "@switchyard/testing";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,6 @@ import { bundleApp } from "../src/bundle-app.ts";
 import { imageName, switchyardImages } from "../src/helm/chart-cluster.ts";
 import { prepareHelm, type Helm, type HelmVersion, type Values } from "../src/helm/helm.ts";
 import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 import { volumeDirectory, type Container, type Pod } from "../src/pods/container-process.ts";
 import { startPodNetwork } from "../src/pods/pod-network.ts";

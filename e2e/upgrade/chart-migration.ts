@@ -8,7 +8,7 @@ import { eventually } from "@switchyard/testing";
 import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { upstreamChart, type HelmVersion, type Values } from "../src/helm/helm.ts";
 import type { UpstreamCluster } from "../src/operator/upstream-cluster.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { keepNodesReady } from "@switchyard/test-cluster";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { daemonSets, operatorPieces, ownedBy, writeAsUpstream } from "./upstream-components.ts";
 import { populate, upstreamNodes, type UpstreamNode, type UpstreamWorld } from "./upstream-nodes.ts";

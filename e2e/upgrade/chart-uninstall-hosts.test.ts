@@ -10,7 +10,7 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { keepNodesReady } from "@switchyard/test-cluster";
 import { upstream } from "../src/operator/upstream-cluster.ts";
 
 const pf = pci("0000:01:00.0");

@@ -15,7 +15,7 @@ import {
   type Condition,
   type ResourceType,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/test-cluster";
+import { keepNodesReady, namespace } from "@switchyard/test-cluster";
 import {
   apiVersionOf,
   collectionPath,
@@ -32,7 +32,6 @@ import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { monitoringCrds } from "../src/operator/identity-objects.ts";
 import { simulatePods, type ComponentPods } from "../src/pods/component-pods.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
 import {
   installOperator,
   operatorAccount,

@@ -7,8 +7,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { afxdpNetworkNodeStates, nodes, sriovNetworkNodeStates } from "@switchyard/api";
 import type { ResourceType } from "@switchyard/kube";
-import { namespace } from "@switchyard/test-cluster";
-import { keepNodesReady } from "../../src/nodes/node-heartbeats.ts";
+import { keepNodesReady, namespace } from "@switchyard/test-cluster";
 import { startOperatorCommand, type RunningCommand } from "../../src/operator/operator-command.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 import { cannotPull, fails, simulateCleanups, runs, succeeds, type StatusSequence } from "./cleanup-kubelets.ts";

@@ -14,7 +14,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { simulatePods, type ComponentPods } from "../../src/pods/component-pods.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { keepNodesReady } from "../../src/nodes/node-heartbeats.ts";
+import { keepNodesReady } from "@switchyard/test-cluster";
 import { crdFolder } from "../../src/crds/crd-objects.ts";
 import { componentSettings, monitoringCrds, namespace } from "../../src/operator/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/api/plain-api.ts";

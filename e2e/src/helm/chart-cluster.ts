@@ -4,10 +4,9 @@
  * the stand-in for the kubelets.
  */
 import { nodes } from "@switchyard/api";
-import { namespace } from "@switchyard/test-cluster";
+import { keepNodesReady, namespace } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
-import { keepNodesReady } from "../nodes/node-heartbeats.ts";
 import type { Container, Pod, Program } from "../pods/container-process.ts";
 import { runPods, type ImageContent, type RunningPods } from "../pods/run-pods.ts";
 import { bundleApp } from "../bundle-app.ts";

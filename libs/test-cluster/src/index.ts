@@ -26,6 +26,7 @@ export {
   type SimulatedMachineConfigOperator,
 } from "./machine-config-operator/simulate-machine-config-operator.ts";
 export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
+export { keepNodesReady } from "./node-heartbeats.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
 export { logNodeChanges, type NodeLog, eachNode, policyIs, waitFor } from "./node-log.ts";
 export { startVfNode, type VfNode } from "./vf-node.ts";

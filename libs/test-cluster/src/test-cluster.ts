@@ -5,6 +5,7 @@
  */
 import { connect, type Transport } from "@switchyard/kube";
 import {
+  binariesFor,
   ensureBinaries,
   findWorkspaceRoot,
   spawnGuarded,
@@ -39,15 +40,18 @@ export interface TestCluster extends AsyncDisposable {
 export interface TestClusterOptions {
   /** Additional flags of the operator. */
   readonly operatorFlags?: readonly string[];
+  /** Also run kube-scheduler and kube-controller-manager, so that pods need no node, and Deployments have pods. */
+  readonly scheduler?: boolean;
 }
 
 export async function startTestCluster(
   narrator: Narrator,
-  { operatorFlags = [] }: TestClusterOptions = {},
+  { operatorFlags = [], scheduler = false }: TestClusterOptions = {},
 ): Promise<TestCluster> {
   const stack = new AsyncDisposableStack();
   try {
     const binaries = await ensureBinaries({
+      names: binariesFor({ scheduler }),
       progress: (line) => {
         narrator.line("set-up", line);
       },
@@ -55,8 +59,8 @@ export async function startTestCluster(
     const directory = await mkdtemp(join(socketParent(tmpdir()), "switchyard-demo-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     stack.defer(() => keepLogs(directory, process.env["SWITCHYARD_TEST_LOGS"]));
-    narrator.line("set-up", "starting etcd and kube-apiserver");
-    const controlPlane = stack.use(await startControlPlane({ binaries }));
+    narrator.line("set-up", `starting etcd and kube-apiserver${scheduler ? ", scheduler and controller manager" : ""}`);
+    const controlPlane = stack.use(await startControlPlane({ binaries, scheduler }));
     await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
     await controlPlane.applyCrds(join(findWorkspaceRoot(), "libs/testing/testdata/multus"));
     await controlPlane.kubectl(["create", "namespace", namespace]);

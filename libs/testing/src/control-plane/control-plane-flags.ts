@@ -8,8 +8,9 @@ export interface ControlPlaneLayout {
   readonly ports: { readonly etcd: number; readonly etcdPeer: number; readonly apiServer: number };
   /** Whether a controller manager runs. Without it, namespaces have no service accounts, which pods need. */
   readonly controllerManager: boolean;
+  readonly scheduler?: boolean;
   readonly auditLog: boolean;
-  /** Unix socket of the HTTP CONNECT proxy to real nodes, if there are any. Then a scheduler runs. */
+  /** Unix socket of the HTTP CONNECT proxy to real nodes, if there are any. */
   readonly nodeProxySocket?: string | undefined;
 }
 

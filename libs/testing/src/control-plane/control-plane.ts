@@ -25,10 +25,9 @@ export interface ControlPlaneOptions {
   readonly binaries?: string;
   /** Also run kube-controller-manager, for service accounts, garbage collection and DaemonSets. */
   readonly controllerManager?: boolean;
-  /**
-   * Unix socket of an HTTP CONNECT proxy, through which the API server reaches kubelets and webhooks. A kube-scheduler and a
-   * kube-controller-manager run, too.
-   */
+  /** Also run kube-scheduler and kube-controller-manager, for nodes that are API objects. */
+  readonly scheduler?: boolean;
+  /** Unix socket of an HTTP CONNECT proxy, through which the API server reaches kubelets and webhooks. A scheduler runs, too. */
   readonly nodeProxySocket?: string;
   /** Log every request for `auditEvents`. */
   readonly auditLog?: boolean;

@@ -66,7 +66,7 @@ export class LocalServers implements ControlPlaneServers {
   async startControllers(): Promise<void> {
     if (!this.layout.controllerManager) return;
     this.#spawn("kube-controller-manager", controllerManagerFlags(this.layout));
-    if (this.layout.nodeProxySocket !== undefined) this.#spawn("kube-scheduler", schedulerFlags(this.layout));
+    if (this.layout.scheduler === true) this.#spawn("kube-scheduler", schedulerFlags(this.layout));
     await this.#untilReady("/api/v1/namespaces/default/serviceaccounts/default");
   }
 

@@ -24,8 +24,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 /** Returns undefined if the options ask for what a lender does not have. */
 async function borrowControlPlane(lender: string, options: ControlPlaneOptions): Promise<ControlPlane | undefined> {
-  const { controllerManager = false, binaries, dataDir: kept, nodeProxySocket } = options;
-  if (kept !== undefined || nodeProxySocket !== undefined) return undefined;
+  const { controllerManager = false, scheduler = false, binaries, dataDir: kept, nodeProxySocket } = options;
+  if (kept !== undefined || nodeProxySocket !== undefined || scheduler) return undefined;
   const loan = await borrowServers(lender, { controllerManager, binaries });
   if (loan === undefined) return undefined;
   const dataDir = await temporaryDirectory();
@@ -41,12 +41,13 @@ async function borrowControlPlane(lender: string, options: ControlPlaneOptions):
 async function startOwn(options: ControlPlaneOptions): Promise<ControlPlane> {
   const binaries = options.binaries ?? (await ensureBinaries({ names: binariesFor(options) }));
   const dataDir = options.dataDir ?? (await temporaryDirectory());
-  const { nodeProxySocket, controllerManager = nodeProxySocket !== undefined, auditLog = false } = options;
+  const { nodeProxySocket, scheduler = nodeProxySocket !== undefined, auditLog = false } = options;
+  const { controllerManager = scheduler } = options;
   const remove = async () => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const started = await startServers(binaries, { dataDir, controllerManager, auditLog, nodeProxySocket });
+    const started = await startServers(binaries, { dataDir, controllerManager, scheduler, auditLog, nodeProxySocket });
     return new ControlPlane({ ...started, binaries, dataDir, remove });
   } catch (error) {
     await remove();

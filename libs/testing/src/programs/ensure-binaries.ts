@@ -29,15 +29,17 @@ export interface EnsureBinariesOptions {
 /** Returns the names of the binaries of a control plane, with kubectl. */
 export function binariesFor({
   nodeProxySocket,
-  controllerManager = nodeProxySocket !== undefined,
+  scheduler = nodeProxySocket !== undefined,
+  controllerManager = scheduler,
 }: {
   readonly controllerManager?: boolean;
+  readonly scheduler?: boolean;
   readonly nodeProxySocket?: string;
 }): readonly BinaryName[] {
   return [
     ...envtestBinaries,
     ...(controllerManager ? (["kube-controller-manager"] as const) : []),
-    ...(nodeProxySocket === undefined ? [] : (["kube-scheduler"] as const)),
+    ...(scheduler ? (["kube-scheduler"] as const) : []),
   ];
 }
 
