@@ -3760,7 +3760,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maximum": 1024
           },
           "bridge": {
-            "description": "Name of a Linux bridge that a SriovNetworkNodePolicy has created on the node for another PF. The representors of the subfunctions become its ports, so that packets reach the subfunctions: \"br-0000_3b_00.0\". By default, they are connected to nothing.",
+            "description": "Name of a bridge of Linux or Open vSwitch that a SriovNetworkNodePolicy has created on the node for another PF: \"br-0000_3b_00.0\". The representors of the subfunctions become its ports, so that packets reach the subfunctions. By default, they are connected to nothing.",
             "type": "string",
             "maxLength": 15,
             "x-kubernetes-validations": [
@@ -3977,7 +3977,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "integer"
                 },
                 "bridge": {
-                  "description": "Name of the Linux bridge of which the representors of the subfunctions become ports. Absent if they are connected to nothing.",
+                  "description": "Name of the bridge of Linux or Open vSwitch of which the representors of the subfunctions become ports. Absent if they are connected to nothing.",
                   "type": "string"
                 },
                 "externallyManaged": {

@@ -18,7 +18,7 @@ import { afxdpProviderOf } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { KernelFeed } from "../observe/kernel-feed.ts";
-import { createKernelSource } from "../observe/kernel-source.ts";
+import { createKernelSource, ovsSource } from "../observe/kernel-source.ts";
 import type { Phase } from "../report/phase.ts";
 import { createApiServerAddresses } from "../start/api-server.ts";
 import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
@@ -166,6 +166,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
         isDeepStrictEqual(sriovInputOf(before), sriovInputOf(after)) ? [] : [key],
       ),
       kernel,
+      ovsSource(host.ovs, key, () => namesBridge(states.get(nodeName))),
     ],
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
@@ -231,6 +232,10 @@ function concernsDevices(event: KernelEvent, state: AfxdpNetworkNodeState | unde
   if (state === undefined) return false;
   if (event.kind !== "link" || event.parent !== undefined) return event.kind !== "rdma";
   return (state.status?.interfaces ?? []).some(({ name }) => name === event.name);
+}
+
+function namesBridge(state: AfxdpNetworkNodeState | undefined): boolean {
+  return state?.spec?.interfaces?.some(({ bridge }) => bridge !== undefined) === true;
 }
 
 /** The parts of a state that a pass depends on. Daemon, device plugin and operator write the status. */

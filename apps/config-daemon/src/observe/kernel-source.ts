@@ -93,13 +93,16 @@ function concernsNics(event: KernelEvent): boolean {
   return event.parent !== undefined && nicBuses.has(event.parent.bus);
 }
 
-/** ovsSource makes a controller reconcile when the bridges of Switchyard, or the connection to Open vSwitch, change. */
-export function ovsSource(ovs: Ovs, key: string): Source {
+/**
+ * ovsSource makes a controller reconcile when the bridges of Switchyard, or the connection to Open vSwitch, change. `concerns` reports
+ * whether the key depends on them; it does by default.
+ */
+export function ovsSource(ovs: Ovs, key: string, concerns = (): boolean => true): Source {
   return {
     start(enqueue) {
       const stop = new AbortController();
       const follow = async (): Promise<void> => {
-        for await (const _event of ovs.watch(stop.signal)) enqueue(key);
+        for await (const _event of ovs.watch(stop.signal)) if (concerns()) enqueue(key);
       };
       void follow().catch(() => undefined); // it never ends by itself; a fake kernel in another process can
       return () => {

@@ -185,6 +185,7 @@ export const operations: Operations = {
   ovs: {
     readState: () => ({ action: "read bridges", target: "Open vSwitch" }),
     setBridge: ({ name, uplink }) => ({ action: `set bridge with uplink ${uplink.name}`, target: name }),
+    addPort: (bridge, port) => ({ action: `add port ${port}`, target: bridge }),
     removeBridge: (name) => ({ action: "remove bridge", target: name }),
     removePorts: (bridge, ports) => ({ action: `remove ports ${ports.join(", ")}`, target: bridge }),
     adoptBridge: ({ name }) => ({ action: "adopt bridge", target: name }),

@@ -76,6 +76,12 @@ export interface Ovs {
    * uplink.
    */
   setBridge(bridge: OvsBridgeSettings): Promise<void>;
+  /**
+   * Makes a network interface a port of an owned bridge, also one that was a port of another owned bridge. Waits until ovs-vswitchd
+   * has applied it. ENODEV if the bridge does not exist, EPERM if it is foreign, EBUSY if the interface is a port of a foreign bridge,
+   * EIO if ovs-vswitchd cannot use the interface.
+   */
+  addPort(bridge: string, port: string): Promise<void>;
   /** Removes an owned bridge with all ports. No error if it does not exist; EPERM if it is foreign. */
   removeBridge(name: string): Promise<void>;
   /** Removes ports from an owned bridge. No error for ports that do not exist; EPERM if the bridge is foreign. */

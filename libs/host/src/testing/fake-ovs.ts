@@ -94,6 +94,18 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     return undefined;
   }
 
+  /** Returns the bridge that has the port, if any. */
+  function requireReleased(name: string): ReturnType<typeof bridgeOfPort> {
+    const holder = bridgeOfPort(name);
+    if (holder === undefined || holder.bridge.isOwned) return holder;
+    throw new Refusal("EBUSY", `${name} is a port of bridge ${holder.bridgeName}, which has to release it`);
+  }
+
+  function requireApplied(): void {
+    if (isSwitchRunning) return;
+    throw new Refusal("ETIMEDOUT", "the configuration is stored, but ovs-vswitchd has not applied it");
+  }
+
   function toPort(name: string, port: FakeOvsPort): ObservedOvsPort {
     const { type = "", pciAddress, mtuRequest, podNamespace } = port;
     const works = kernelTypes.has(type) ? hasInterface(name) : virtualTypes.has(type);
@@ -121,11 +133,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     if (existing?.isOwned === false) {
       throw new Refusal("EEXIST", "a bridge of this name exists, which Switchyard did not create");
     }
-    const holder = bridgeOfPort(uplink.name);
-    if (holder !== undefined && !holder.bridge.isOwned) {
-      const words = `${uplink.name} is a port of bridge ${holder.bridgeName}, which has to release it`;
-      throw new Refusal("EBUSY", words);
-    }
+    const holder = requireReleased(uplink.name);
     const bridge = existing ?? newBridge();
     bridges.set(name, bridge);
     bridge.isOwned = true;
@@ -145,9 +153,23 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     merge(port.externalIDs, uplink.settings.externalIDs);
     merge(port.otherConfig, uplink.settings.otherConfig);
     changed();
-    if (!isSwitchRunning)
-      throw new Refusal("ETIMEDOUT", "the configuration is stored, but ovs-vswitchd has not applied it");
+    requireApplied();
     const { error } = toPort(uplink.name, port);
+    if (error !== undefined) throw new Refusal("EIO", error);
+  }
+
+  function addPort(name: string, portName: string): void {
+    const bridge = ownedBridge(name);
+    if (bridge === undefined) throw new Refusal("ENODEV", "no bridge of Open vSwitch has this name");
+    const holder = requireReleased(portName);
+    const port = holder?.bridge.ports.get(portName) ?? newPort();
+    if (holder?.bridgeName !== name) {
+      holder?.bridge.ports.delete(portName);
+      bridge.ports.set(portName, port);
+      changed();
+      requireApplied();
+    }
+    const { error } = toPort(portName, port);
     if (error !== undefined) throw new Refusal("EIO", error);
   }
 
@@ -184,6 +206,10 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     setBridge: (bridge) =>
       whileRunning(() => {
         setBridge(bridge);
+      }),
+    addPort: (bridge, name) =>
+      whileRunning(() => {
+        addPort(bridge, name);
       }),
     removeBridge: (name) =>
       whileRunning(() => {

@@ -39,7 +39,7 @@ interface AfxdpStepKinds {
   readonly "activate-subfunction": OnSubfunction;
   /** Sets the representor of the subfunction up, which gives the subfunction its link, and its MTU if `mtu` is there. */
   readonly "set-representor": OnSubfunction & { readonly mtu?: number };
-  /** Makes the representor of the subfunction a port of the Linux bridge, which must be one of Switchyard's. */
+  /** Makes the representor of the subfunction a port of the bridge of Linux or Open vSwitch, which must be one of Switchyard's. */
   readonly "connect-representor": OnSubfunction & { readonly bridge: string };
   /** Deactivates the subfunction, which removes its network interface. */
   readonly "deactivate-subfunction": OnSubfunction;

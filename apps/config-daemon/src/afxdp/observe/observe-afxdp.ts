@@ -3,7 +3,15 @@
  * observeAfxdp reads the AF_XDP devices of the node from the kernel, with what is recorded about them. It changes nothing.
  */
 import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeStateSpec } from "@switchyard/api";
-import type { AfxdpRecord, Host, Link, SysfsPf, Subfunction, XdpFeatures } from "@switchyard/host";
+import {
+  HostError,
+  type AfxdpRecord,
+  type Host,
+  type Link,
+  type SysfsPf,
+  type Subfunction,
+  type XdpFeatures,
+} from "@switchyard/host";
 import { deviceIdOf } from "@switchyard/plan";
 import { hostUseOf, interfacesAbove, readRoutes, type NeededRoute } from "../../observe/host-use.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
@@ -35,8 +43,9 @@ export async function observeAfxdp(
     apiServerAddresses?.(),
   ]);
   const routes = await readRoutes(host, addresses ?? []);
+  const ovsPorts = await readOvsPorts(host);
   const devices = await findDeviceLinks(host, { pfs, links });
-  const context = { host, spec, links, subfunctions, features, routes };
+  const context = { host, spec, links, subfunctions, features, routes, ovsPorts };
   const known = new Map(before.map((each) => [deviceIdOf(each), each]));
   const present = [...devices.values()].filter(
     ({ id, link, pf }) => link !== undefined || pf?.driver !== undefined || records.has(id),
@@ -61,6 +70,8 @@ interface DeviceContext {
   readonly subfunctions: readonly Subfunction[];
   readonly features: readonly XdpFeatures[];
   readonly routes: readonly NeededRoute[];
+  /** Bridges of Open vSwitch by the names of their ports. */
+  readonly ovsPorts: ReadonlyMap<string, string>;
   readonly record: AfxdpRecord | undefined;
   readonly before: AfxdpInterfaceStatus | undefined;
 }
@@ -109,19 +120,43 @@ function useOf({ name }: Link, context: DeviceContext): string[] {
   const { links, routes } = context;
   const device = { pciAddress: "", name };
   return [
-    ...hostUseOf(device, { links, routes, ownBridges: bridgesOfSubfunctions(context), bridgeName: "" }),
+    ...hostUseOf(device, { links, routes, ownBridges: bridgesOfSubfunctions(name, context), bridgeName: "" }),
     ...interfacesAbove(device, links),
   ];
 }
 
-/** A bridge that connects the device with its subfunctions is no use by the host: without it, they receive no packets. */
-function bridgesOfSubfunctions({ links, subfunctions, record }: DeviceContext): ReadonlySet<string> {
+/**
+ * A bridge that connects the device with its subfunctions is no use by the host: without it, they receive no packets. All bridges of
+ * Open vSwitch have the same master, so their own names count.
+ */
+function bridgesOfSubfunctions(
+  device: string,
+  { links, subfunctions, ovsPorts, record }: DeviceContext,
+): ReadonlySet<string> {
   const { spec, subfunctions: own = [] } = record ?? {};
   const representors = subfunctions
     .filter(({ pf, sfNumber }) => pf === spec?.pciAddress && own.includes(sfNumber))
-    .flatMap(({ representor }) => representor ?? []);
+    .flatMap(({ representor }) => representor ?? [])
+    .filter((representor) => ovsPorts.get(representor) === ovsPorts.get(device));
   const masters = links.filter(({ name }) => representors.includes(name)).map(({ masterIndex }) => masterIndex);
   return new Set(links.filter(({ index }) => masters.includes(index)).map(({ name }) => name));
+}
+
+/**
+ * Returns the bridges of Open vSwitch by the names of those ports that forward packets: none while the database does not answer or
+ * ovs-vswitchd does not run.
+ */
+async function readOvsPorts({ ovs }: Host): Promise<ReadonlyMap<string, string>> {
+  const state = await ovs.readState().catch((error: unknown) => {
+    if (!(error instanceof HostError)) throw error;
+    return undefined;
+  });
+  if (state === undefined || state.switchError !== undefined) return new Map();
+  return new Map(
+    state.bridges.flatMap(({ name, ports }) =>
+      ports.filter(({ error }) => error === undefined).map((port) => [port.name, name] as const),
+    ),
+  );
 }
 
 /** Open vSwitch, VPP and Cilium can serve an interface by an XDP program alone, without master, address and route. */

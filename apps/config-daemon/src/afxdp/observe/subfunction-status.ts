@@ -19,6 +19,8 @@ export interface SubfunctionSources {
   readonly subfunctions: readonly Subfunction[];
   readonly features: readonly XdpFeatures[];
   readonly record: AfxdpRecord | undefined;
+  /** Bridges of Open vSwitch by the names of their ports. */
+  readonly ovsPorts: ReadonlyMap<string, string>;
   /** Routes that the node needs. */
   readonly routes: readonly NeededRoute[];
   /** The card as reported before. */
@@ -61,7 +63,7 @@ export async function readSubfunctions(
         mtu,
         queues,
         xdp,
-        representor: representorOf(one, links),
+        representor: representorOf(one, sources),
       }),
       ...(usedBy.length > 0 && { usedBy }),
       ...(isOffered && defined({ poolName: wanted?.poolName })),
@@ -76,10 +78,14 @@ function useOf(name: string, { links, routes }: Pick<SubfunctionSources, "links"
   return [...uses, ...interfacesAbove({ pciAddress: "", name }, links)];
 }
 
-function representorOf({ representor }: Subfunction, links: readonly Link[]): AfxdpRepresentorStatus | undefined {
+/** The kernel has one master for the ports of all bridges of Open vSwitch, and none with a datapath in user space. */
+function representorOf(
+  { representor }: Subfunction,
+  { links, ovsPorts }: Pick<SubfunctionSources, "links" | "ovsPorts">,
+): AfxdpRepresentorStatus | undefined {
   const link = links.find(({ name }) => name === representor);
   if (link === undefined) return undefined;
-  const master = links.find(({ index }) => index === link.masterIndex)?.name;
+  const master = ovsPorts.get(link.name) ?? links.find(({ index }) => index === link.masterIndex)?.name;
   return { name: link.name, linkAdminState: link.adminUp ? "up" : "down", mtu: link.mtu, ...defined({ master }) };
 }
 

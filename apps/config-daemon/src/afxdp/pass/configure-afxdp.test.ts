@@ -100,7 +100,7 @@ describe("configureAfxdp", () => {
     const masters = () => daemon.shown().flatMap(({ subfunctions = [] }) => subfunctions.map((sf) => sf.representor));
     await daemon.pass({ interfaces: [sfs(2, { bridge })] });
     expect(daemon.error()).toContain(
-      `the node has no bridge ${bridge}: a SriovNetworkNodePolicy with spec.bridge.linux`,
+      `the node has no bridge ${bridge}: a SriovNetworkNodePolicy with spec.bridge.linux or spec.bridge.ovs`,
     );
     expect((await stateOf(kernel)).subfunctions).toEqual([active(0), active(1)]);
     for (const name of [bridge, "br-0000_01_00.1"]) await host.linuxBridges.createBridge(name);

@@ -4,14 +4,13 @@
  */
 import type { AfxdpStep } from "@switchyard/plan";
 import { removeAfxdpRule } from "../../udev/keep-rules.ts";
+import { connectRepresentor, setRepresentor } from "./representors.ts";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
 import {
   activateSubfunctions,
-  connectRepresentor,
   createSubfunction,
   deactivateSubfunctions,
   deleteSubfunction,
-  setRepresentor,
   setSubfunctionMac,
 } from "./subfunctions.ts";
 

@@ -3,6 +3,7 @@ import { isUnicast, parseMacAddress } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
 import type { AfxdpStep } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
+import { removeFromOvs } from "./representors.ts";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
 
 /**
@@ -101,6 +102,7 @@ export async function deleteSubfunction(
 ): Promise<void> {
   const one = await findSubfunction(sfNumber);
   if (one === undefined) return;
+  if (one.representor !== undefined) await removeFromOvs(one.representor, host);
   try {
     await host.subfunctions.remove(pf(), one.portIndex);
   } catch (error) {
@@ -124,36 +126,4 @@ export async function setSubfunctionMac(
   } catch (error) {
     if (!(error instanceof HostError && error.code === "EOPNOTSUPP")) throw error;
   }
-}
-
-/** Sets the representor up, and its MTU. A driver that gives the subfunction none connects it in another way. */
-export async function setRepresentor(
-  { sfNumber, mtu }: AfxdpStep<"set-representor">,
-  { host, findSubfunction }: AfxdpStepContext,
-): Promise<void> {
-  const name = (await findSubfunction(sfNumber))?.representor;
-  if (name === undefined) return;
-  if (mtu !== undefined) await host.links.setMtu(name, mtu);
-  await host.links.setAdminUp(name, true);
-}
-
-/**
- * Makes the representor a port of the bridge. It leaves another bridge of Switchyard, and no bridge of others: EBUSY. ENODEV if the
- * bridge does not exist, EPERM if it is not one of Switchyard's.
- */
-export async function connectRepresentor(
-  { sfNumber, bridge }: AfxdpStep<"connect-representor">,
-  { host, findSubfunction }: AfxdpStepContext,
-): Promise<void> {
-  const name = (await findSubfunction(sfNumber))?.representor;
-  if (name === undefined) return;
-  const bridges = await host.linuxBridges.listBridges();
-  const former = bridges.find(({ ports, isOwn }) => isOwn && ports.some((port) => port.name === name));
-  if (former?.name === bridge) return;
-  if (!bridges.some((one) => one.name === bridge)) {
-    const words = `the node has no bridge ${bridge}: a SriovNetworkNodePolicy with spec.bridge.linux creates it`;
-    throw new HostError({ action: `connect to bridge ${bridge}`, target: name }, "ENODEV", { words });
-  }
-  if (former !== undefined) await host.linuxBridges.removePort(former.name, name);
-  await host.linuxBridges.addPort(bridge, name);
 }

@@ -97,8 +97,8 @@ export interface AfxdpNetworkNodePolicySpec extends AfxdpPoolSettings {
    */
   readonly numSfs?: number;
   /**
-   * Name of a Linux bridge that a SriovNetworkNodePolicy has created on the node for another PF. The representors of the
-   * subfunctions become its ports, so that packets reach the subfunctions: "br-0000_3b_00.0". By default, they are
+   * Name of a bridge of Linux or Open vSwitch that a SriovNetworkNodePolicy has created on the node for another PF: "br-0000_3b_00.0".
+   * The representors of the subfunctions become its ports, so that packets reach the subfunctions. By default, they are
    * connected to nothing.
    * @maxLength 15
    * @x-kubernetes-validations [{

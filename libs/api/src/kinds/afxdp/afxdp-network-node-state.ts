@@ -86,7 +86,10 @@ export interface AfxdpInterfaceSpec {
    * @asType integer
    */
   readonly queues?: number;
-  /** Name of the Linux bridge of which the representors of the subfunctions become ports. Absent if they are connected to nothing. */
+  /**
+   * Name of the bridge of Linux or Open vSwitch of which the representors of the subfunctions become ports. Absent if they
+   * are connected to nothing.
+   */
   readonly bridge?: string;
   /** Whether another tool creates the subfunctions and configures the device. */
   readonly externallyManaged?: boolean;

@@ -51,6 +51,9 @@ export function createLinuxOvs({
     async setBridge(bridge) {
       await (await openOnce()).setBridge(operation.setBridge(bridge), bridge);
     },
+    async addPort(bridge, port) {
+      await (await openOnce()).addPort(operation.addPort(bridge, port), { bridge, port });
+    },
     async removeBridge(name) {
       await (await openOnce()).removeBridge(operation.removeBridge(name), name);
     },

@@ -19,6 +19,7 @@ import { bridge, isOwned, monitoredTables, offloadMarkKey, openVswitch, port, ty
 import { OvsLiveness } from "./ovs-liveness.ts";
 import { readOvsState } from "./ovs-state.ts";
 import {
+  addPortOperations,
   adoptBridgeOperations,
   findInterface,
   hardwareOffloadOperations,
@@ -100,9 +101,12 @@ export class OvsSession implements AsyncDisposable {
 
   async setBridge(at: HostOperation, wanted: OvsBridgeSettings): Promise<void> {
     await this.#configure(at, () => setBridgeOperations(this.#sourceFor(at), wanted));
-    const uplink = findInterface(this.#client.cache, wanted.uplink.name);
-    const problem = uplink === undefined ? "the database removed the bridge again" : interfaceProblem(uplink);
-    if (problem !== undefined) throw new HostError(at, "EIO", { words: problem });
+    this.#requireWorking(at, wanted.uplink.name);
+  }
+
+  async addPort(at: HostOperation, wanted: { readonly bridge: string; readonly port: string }): Promise<void> {
+    await this.#configure(at, () => addPortOperations(this.#sourceFor(at), wanted));
+    this.#requireWorking(at, wanted.port);
   }
 
   removeBridge(at: HostOperation, name: string): Promise<void> {
@@ -173,6 +177,13 @@ export class OvsSession implements AsyncDisposable {
         if (!isOutdated(error) || attempt === maxAttempts) throw toHostError(at, error);
       }
     }
+  }
+
+  /** Throws HostError EIO unless ovs-vswitchd uses the interface. */
+  #requireWorking(at: HostOperation, name: string): void {
+    const found = findInterface(this.#client.cache, name);
+    const problem = found === undefined ? "the database removed the port again" : interfaceProblem(found);
+    if (problem !== undefined) throw new HostError(at, "EIO", { words: problem });
   }
 
   #sourceFor(at: HostOperation): OvsSource {

@@ -50,6 +50,35 @@ export function setBridgeOperations(source: OvsSource, wanted: OvsBridgeSettings
   return [...uplink.operations, ...bridgeOperations(source, wanted, existing, uplink.port)];
 }
 
+/** Throws HostError ENODEV, EPERM and EBUSY. */
+export function addPortOperations(
+  source: OvsSource,
+  wanted: { readonly bridge: string; readonly port: string },
+): readonly WireOperation[] {
+  const target = findBridge(source.cache, wanted.bridge);
+  if (target === undefined) throw refusal(source, "ENODEV", "no bridge of Open vSwitch has this name");
+  checkOwned(target, source);
+  const found = findPort(source.cache, wanted.port);
+  if (found?.bridge._uuid === target._uuid) return [];
+  const insertInto = (added: PortReference) =>
+    mutateRows(bridge, [isRow(target._uuid)], [mutate(bridge, "ports", "insert", [added])]);
+  if (found === undefined) {
+    const external_ids = ownerMarks(noEntries, {});
+    return [
+      isUnchanged(target),
+      insertRow(iface, { name: wanted.port, external_ids }, "added_interface"),
+      insertRow(
+        port,
+        { name: wanted.port, interfaces: [{ namedUuid: "added_interface" }], external_ids },
+        "added_port",
+      ),
+      insertInto({ namedUuid: "added_port" }),
+    ];
+  }
+  requireReleased(source, found, target);
+  return [isUnchanged(target), ...removalFrom(found), insertInto(found.port._uuid)];
+}
+
 /** Throws HostError EPERM if the bridge is foreign. */
 export function removeBridgeOperations(source: OvsSource, name: string): readonly WireOperation[] {
   const row = findBridge(source.cache, name);
@@ -81,7 +110,7 @@ export function adoptBridgeOperations({ cache }: OvsSource, wanted: OvsBridgeSet
   if (row === undefined || isOwned(row)) return [];
   const bridgeMarks = new Map([...row.external_ids, ...ownerMarks(bridgeEntries(wanted.settings), {})]);
   const operations = [isUnchanged(row), updateRows(bridge, [isRow(row._uuid)], { external_ids: bridgeMarks })];
-  const uplink = findUplink(cache, wanted.uplink.name);
+  const uplink = findPort(cache, wanted.uplink.name);
   if (uplink?.bridge._uuid === row._uuid && !uplink.isBond) {
     const marks = ownerMarks(interfaceEntries(wanted.uplink.settings), { [pfKey]: wanted.uplink.pciAddress });
     const external_ids = new Map([...uplink.iface.external_ids, ...marks]);
@@ -111,14 +140,14 @@ function findBridge(cache: TableCache, name: string): BridgeRow | undefined {
   return [...cache.rows(bridge).values()].find((row) => row.name === name);
 }
 
-interface FoundUplink {
+interface FoundPort {
   readonly bridge: BridgeRow;
   readonly port: PortRow;
   readonly iface: InterfaceRow;
   readonly isBond: boolean;
 }
 
-function findUplink(cache: TableCache, name: string): FoundUplink | undefined {
+function findPort(cache: TableCache, name: string): FoundPort | undefined {
   const ifaceRow = findInterface(cache, name);
   if (ifaceRow === undefined) return undefined;
   for (const bridgeRow of cache.rows(bridge).values()) {
@@ -131,9 +160,12 @@ function findUplink(cache: TableCache, name: string): FoundUplink | undefined {
   return undefined;
 }
 
+/** A row, or one that the same transaction inserts. */
+type PortReference = string | { readonly namedUuid: string };
+
 /** A reference to a port, and the operations that create or change it and remove it from other bridges. */
 interface UplinkChange {
-  readonly port: string | { readonly namedUuid: string };
+  readonly port: PortReference;
   readonly operations: readonly WireOperation[];
 }
 
@@ -145,7 +177,7 @@ function uplinkOperations(
   const { type = "", mtuRequest } = uplink.settings;
   const marks = { [pfKey]: uplink.pciAddress };
   const entries = interfaceEntries(uplink.settings);
-  const found = findUplink(source.cache, uplink.name);
+  const found = findPort(source.cache, uplink.name);
   if (found === undefined) {
     const { external_ids, other_config, options } = mergeMaps(noMaps, entries, marks);
     const row = { name: uplink.name, type, external_ids, other_config, options, mtu_request: mtuRequest };
@@ -166,11 +198,8 @@ function uplinkOperations(
     };
   }
 
+  requireReleased(source, found, target);
   const isElsewhere = found.bridge._uuid !== target?._uuid;
-  if (found.isBond || (isElsewhere && !isOwned(found.bridge))) {
-    const what = found.isBond ? `a member of the bond ${found.port.name} in` : "a port of";
-    throw refusal(source, "EBUSY", `${uplink.name} is ${what} bridge ${found.bridge.name}, which has to release it`);
-  }
   const { name, external_ids, other_config, options } = found.iface;
   const merged = mergeMaps(found.iface, entries, marks);
   return {
@@ -178,14 +207,22 @@ function uplinkOperations(
     operations: [
       assertRows(iface, [isRow(found.iface._uuid)], [{ name, external_ids, other_config, options }]),
       updateRows(iface, [isRow(found.iface._uuid)], { type, mtu_request: mtuRequest, ...merged }),
-      ...(isElsewhere
-        ? [
-            isUnchanged(found.bridge),
-            mutateRows(bridge, [isRow(found.bridge._uuid)], [mutate(bridge, "ports", "delete", [found.port._uuid])]),
-          ]
-        : []),
+      ...(isElsewhere ? removalFrom(found) : []),
     ],
   };
+}
+
+/** Throws HostError EBUSY for a port of a foreign bridge, and for a member of a bond. */
+function requireReleased(source: OvsSource, found: FoundPort, target: BridgeRow | undefined): void {
+  const isElsewhere = found.bridge._uuid !== target?._uuid;
+  if (!found.isBond && (!isElsewhere || isOwned(found.bridge))) return;
+  const what = found.isBond ? `a member of the bond ${found.port.name} in` : "a port of";
+  throw refusal(source, "EBUSY", `${found.iface.name} is ${what} bridge ${found.bridge.name}, which has to release it`);
+}
+
+function removalFrom({ bridge: holder, port: held }: FoundPort): readonly WireOperation[] {
+  const removal = mutate(bridge, "ports", "delete", [held._uuid]);
+  return [isUnchanged(holder), mutateRows(bridge, [isRow(holder._uuid)], [removal])];
 }
 
 function bridgeOperations(

@@ -47,7 +47,7 @@ export function isAfxdpInterfaceSpec(spec: unknown): spec is AfxdpInterfaceSpec 
     isFields(spec) &&
     (spec["mode"] === "primary" || spec["mode"] === "subfunction") &&
     typeof spec["poolName"] === "string" &&
-    have(spec, "string", ["pciAddress", "name", "policyName"]) &&
+    have(spec, "string", ["pciAddress", "name", "policyName", "bridge"]) &&
     have(spec, "number", ["mtu", "numSfs", "queues"]) &&
     have(spec, "boolean", ["externallyManaged"])
   );

@@ -169,6 +169,35 @@ export const ovsCases: readonly OvsCase[] = [
     },
   },
   {
+    name: "adds a port to its own bridge, moves it to another one, and refuses bridges and ports of others",
+    async run({ ovs, nics: [nic, other], addBridge, addPort, listBridges }) {
+      const second = "br-0000_01_00.1";
+      await assertRefused(ovs.addPort(name, other), "ENODEV", "no bridge of Open vSwitch has this name");
+      await ovs.setBridge(wanted(nic));
+      await ovs.addPort(name, other);
+      await ovs.addPort(name, other); // changes nothing
+      assert.deepEqual(
+        (await readBridge(ovs))?.ports.find((port) => port.name === other),
+        {
+          name: other,
+          type: "",
+          isMissing: false,
+        },
+      );
+      await ovs.setBridge(wanted(nic, { name: second }));
+      await ovs.addPort(second, other);
+      assert.deepEqual(await listBridges(), { [name]: [], [second]: [nic, other].sort() });
+      await ovs.setBridge(wanted(nic, { name: second })); // keeps the port
+      await ovs.removePorts(second, [other]);
+      await addBridge("br-user");
+      await addPort("br-user", other);
+      const words = `${other} is a port of bridge br-user, which has to release it`;
+      await assertRefused(ovs.addPort(name, other), "EBUSY", words);
+      await assertRefused(ovs.addPort("br-user", nic), "EPERM", "the bridge was not created by Switchyard");
+      assert.deepEqual(await listBridges(), { [name]: [], [second]: [nic], "br-user": [other] });
+    },
+  },
+  {
     name: "removes ports from its own bridge",
     async run({ ovs, nics: [nic, other], addPort, listBridges }) {
       await ovs.setBridge(wanted(nic));
