@@ -31,7 +31,7 @@ export function createDeviceUsers({ podResources, settlingMs, log }: DeviceUsers
     async readPods(signal) {
       try {
         const list = await podResources.listPods(signal, { isFresh: true });
-        if (!mayLackPods(list, { nowMs: Date.now() })) return list.pods;
+        if (!mayLackPods(list)) return list.pods;
         log.info("the kubelet has just started, and may not know all pods yet");
         return undefined;
       } catch (error) {

@@ -406,17 +406,22 @@ const resource = "afxdp/intel";
     ]);
   });
 
-  it("keeps the program of a withdrawn device while a kubelet has just started and may not list its pod", async () => {
+  it.each([
+    { kubelet: "has just started", at: undefined },
+    { kubelet: "has started while the clock was in 1970", at: new Date(90_000) },
+    { kubelet: "has started while the clock was years ahead", at: new Date("2040-01-01T00:00:00Z") },
+  ])("keeps the program of a withdrawn device while a kubelet that $kubelet may not list its pod", async ({ at }) => {
     await offer(pool());
     await kubelet.until(resource, (devices) => devices?.length === 2);
     await kubelet.allocate(resource, ["v0"]);
     await kubelet[Symbol.asyncDispose]();
     kubelet = await startFakeKubelet(directory, { isNew: true });
+    if (at !== undefined) utimesSync(join(directory, "pod-resources/kubelet.sock"), at, at);
     await offer();
     expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
     expect((await server.update(signal)).isUnfinished).toBe(true);
-    const anHourAgo = new Date(Date.now() - 3_600_000);
-    utimesSync(join(directory, "pod-resources/kubelet.sock"), anHourAgo, anHourAgo);
+    const aMinuteAgo = new Date(Date.now() - 60_000);
+    utimesSync(join(directory, "pod-resources/kubelet.sock"), aMinuteAgo, aMinuteAgo);
     await delay(300); // answers of the kubelet are shared
     await server.update(signal);
     expect(await programOf("v0")).toBeUndefined();

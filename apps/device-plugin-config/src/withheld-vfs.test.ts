@@ -336,6 +336,30 @@ describe("a kubelet that has just started", () => {
   });
 });
 
+describe.each([
+  { clock: "was in 1970", at: new Date(90_000) },
+  { clock: "was years ahead", at: new Date("2040-01-01T00:00:00Z") },
+])("a kubelet that has started while the clock $clock", ({ at }) => {
+  it("does not make VFs free whose pods it does not list yet, and its restart later does", async () => {
+    const ownPod = { namespace: "sriov", name: "plugin" };
+    const plugin = { ...ownPod, containers: [] };
+    const path = join(directory, "pod-resources/kubelet.sock");
+    const sidecar = process({ ownPod });
+    kubelet.pods = [plugin, pod("app1", "openshift.io/lab", vf0, vf2)];
+    for (let nth = 1; nth <= 2; nth++) await sidecar.run();
+    sidecar.state = lab2;
+    await sidecar.run();
+    await utimes(path, at, at);
+    kubelet.pods = [plugin];
+    expect(await sidecar.run()).toBe(2_000);
+    expect(await sidecar.offered()).toEqual({ lab2: [vf1, vf3] });
+    const right = new Date(Date.now() - 15_000);
+    await utimes(path, right, right);
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf1, vf2, vf3] });
+  });
+});
+
 describe("while the kubelet does not answer", () => {
   it("VFs that would move are withheld, and the others stay", async () => {
     const sidecar = process();

@@ -28,6 +28,8 @@ export interface ControllersOptions {
   readonly instance: string;
   readonly caches: ClusterCaches;
   readonly log: Logger;
+  /** The wall clock of the API server, in milliseconds since 1970. */
+  readonly nowMs: () => number;
   readonly metrics: OperatorMetrics;
   /** Called once when no node state waits to be written. */
   readonly onNodeStatesWritten: () => void;
@@ -38,7 +40,8 @@ export interface ControllersOptions {
 
 /** Disposing the result stops the controllers after the running reconciles. */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
-  const { transport, settings, caches, log, metrics, signal } = options;
+  const { transport, settings, caches, log, nowMs, metrics, signal } = options;
+  const now = () => new Date(nowMs());
   const { [Symbol.asyncDispose]: _, ...watched } = caches;
   const stack = new AsyncDisposableStack();
   const events = stack.use(
@@ -46,6 +49,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       transport,
       controller: "switchyard-operator",
       instance: options.instance,
+      now,
       report(error) {
         log.warn({ error }, "event could not be sent; dropped");
       },
@@ -56,7 +60,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     transport,
     caches,
     events,
-    now: () => new Date(),
+    now,
     namespace: settings.namespace,
   });
 
@@ -66,6 +70,8 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     caches,
     events,
     log,
+    nowMs,
+    now,
     signal,
     rules: createLiveRules(
       { ...caches, staleDelayMs: settings.staleDelayMs, devMode: settings.components.devMode },

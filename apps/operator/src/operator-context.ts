@@ -21,6 +21,10 @@ export interface OperatorContext {
   readonly mergeResults: MergeResults;
   readonly events: EventRecorder;
   readonly log: Logger;
+  /** The wall clock of the API server, in milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** As nowMs. */
+  readonly now: () => Date;
   /** Aborted when the controllers must stop at once. */
   readonly signal: AbortSignal;
   /**

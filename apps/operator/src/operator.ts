@@ -3,7 +3,7 @@
  * The operator's service watches the cluster and runs the controllers while it holds the Lease. main.ts is its process.
  */
 import { operatorConfigName } from "@switchyard/api";
-import { runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
+import { createServerTime, runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
 import { cacheProblems, levelOfVerbosity, runService, type Service } from "@switchyard/service";
 import { connectToCluster, createFailureLog } from "@switchyard/service/cluster";
 import { randomUUID } from "node:crypto";
@@ -42,7 +42,9 @@ const operator: Service<OperatorFlagValues> = {
     const identity = `${hostname()}_${randomUUID()}`;
     const { kubeconfig } = flags;
     await using connection = await connectToCluster({ kubeconfig, log: processLog, metrics: registry, scrapes });
-    const { transport, log } = connection;
+    const { log } = connection;
+    const serverTime = createServerTime();
+    const transport = serverTime.follow(connection.transport);
     setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
     await requireKubernetes({ transport, log, signal });
     const failed = createFailureLog(log);
@@ -66,7 +68,7 @@ const operator: Service<OperatorFlagValues> = {
       logLevel = next;
     });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
-    const metrics = createOperatorMetrics(registry, caches, Object.values(watched));
+    const metrics = createOperatorMetrics(registry, caches, Object.values(watched), serverTime.nowMs);
     const schemas = watchSchemas({ transport, log, signal });
     metrics.watchSchemas(schemas);
     const takeOver = watchTakeOver(caches.operatorConfigs);
@@ -98,6 +100,7 @@ const operator: Service<OperatorFlagValues> = {
         instance: hostname(),
         caches,
         log,
+        nowMs: serverTime.nowMs,
         metrics,
         onNodeStatesWritten: deferred.release,
         restores,

@@ -6,6 +6,7 @@
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import {
   createEventRecorder,
+  createServerTime,
   createWriter,
   fromCache,
   runWhenLeading,
@@ -79,7 +80,10 @@ export function runOvnOffload(): Promise<number> {
       const network = { namespace: flags.networkNamespace, name: flags.networkName };
       const { kubeconfig } = flags;
       await using cluster = await connectToCluster({ kubeconfig, log: processLog, metrics, scrapes });
-      const { transport: connection, log } = cluster;
+      const { log } = cluster;
+      const serverTime = createServerTime();
+      const connection = serverTime.follow(cluster.transport);
+      const now = () => new Date(serverTime.nowMs());
       const failed = createFailureLog(log);
       await using caches = watchOffload({
         transport: connection,
@@ -109,7 +113,7 @@ export function runOvnOffload(): Promise<number> {
         const foreign = createForeignMachineConfigs(transport);
         const pods = createPodChecks({
           transport,
-          now: () => new Date(),
+          now,
           report(error, node) {
             log.warn({ node, error }, "pods of a host could not be listed; retrying");
           },
@@ -119,6 +123,7 @@ export function runOvnOffload(): Promise<number> {
           transport,
           controller: "switchyard-ovn-offload",
           instance: hostname(),
+          now,
           report(error) {
             log.warn({ error }, "event could not be sent; dropped");
           },
@@ -136,7 +141,7 @@ export function runOvnOffload(): Promise<number> {
               caches,
               namespace,
               events,
-              now: () => new Date(),
+              now,
               reportKept(nodes) {
                 const hosts = { count: nodes.length, nodes: nodes.slice(0, maxLogged) };
                 log.warn(hosts, "SriovOperatorConfig default does not exist; hosts stay as they are");

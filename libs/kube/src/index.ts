@@ -60,12 +60,14 @@ export { removeFinalizer, type FinalizerRemoval } from "./write/remove-finalizer
 export {
   maxMessageBytes,
   setCondition,
+  recordedMs,
   setConditions,
   type Condition,
   type NewCondition,
   type SetConditionsOptions,
 } from "./write/conditions.ts";
 export { cutText } from "./json/texts.ts";
+export { createServerTime, type ServerTime } from "./http/server-time.ts";
 export { systemClock, sleep, type Clock, backoffMs, type BackoffRange } from "./clock.ts";
 export { equalJson, shareEqual, sharingEqual } from "./json/equal-json.ts";
 export { runWhenLeading } from "./leadership/leader-election.ts";

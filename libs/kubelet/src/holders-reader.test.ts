@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is known of the holders of devices while the kubelet or its files are not as they should be. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { createFileAges } from "@switchyard/service";
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { empty, grpcMethod, serveGrpc, type Codec } from "./grpc/grpc.ts";
 import { createHoldersReader, type HoldersReaderOptions } from "./holders-reader.ts";
 import type { ClaimedDevice, PodDevices } from "./pod-resources-messages.ts";
-import { createPodResources } from "./pod-resources.ts";
+import { createPodResources, type PodResourcesOptions } from "./pod-resources.ts";
 import { createPodUids } from "./pod-uids.ts";
 import { startFakeKubelet, type FakeKubelet } from "./testing/fake-kubelet.ts";
 
@@ -66,10 +67,10 @@ async function startOdd(bytes: Buffer | "never", path = "/v1.PodResourcesLister/
 
 const socket = () => join(directory, "pod-resources/kubelet.sock");
 
-function read(options: Partial<HoldersReaderOptions> = {}, timeoutMs = 10_000) {
+function read({ ageOf, ...options }: Partial<HoldersReaderOptions & PodResourcesOptions> = {}, timeoutMs = 10_000) {
   const logDirectory = join(root, "log/pods");
   return createHoldersReader({
-    podResources: createPodResources({ path: socket(), timeoutMs }),
+    podResources: createPodResources({ path: socket(), timeoutMs, ...(ageOf && { ageOf }) }),
     podUids: createPodUids({ kubeletDirectory: directory, logDirectory }),
     ...options,
   }).read(never);
@@ -129,11 +130,24 @@ describe("holders are not known", () => {
     { ageMs: 3_600_000, ownPod: "other", isNew: true }, // the API server has been away since
   ])("of all pods by a kubelet that is $ageMs ms old, of the pod $ownPod: $isNew", async ({ ageMs, ownPod, isNew }) => {
     await start([pod("daemon"), pod("web-0", vf0)]);
-    const nowMs = Date.now();
-    await utimes(socket(), nowMs / 1_000, (nowMs - ageMs) / 1_000);
     const own = ownPod === undefined ? undefined : { namespace: "apps", name: ownPod };
-    const known = await read({ ownPod: own, nowMs: () => nowMs });
+    const known = await read({ ownPod: own, ageOf: () => ageMs });
     expect([known.isNewKubelet, [...known.byId.keys()]]).toEqual([isNew, [vf0]]);
+  });
+});
+
+describe("a kubelet that has written its socket while the clock", () => {
+  it.each([
+    { was: "was in 1970", at: new Date(60_000) },
+    { was: "was years ahead", at: new Date("2040-01-01T00:00:00Z") },
+  ])("$was is new when it is seen first, and not for years", async ({ at }) => {
+    await start([pod("web-0", vf0)]);
+    await utimes(socket(), at, at);
+    let elapsedMs = 0;
+    const ageOf = createFileAges({ elapsedMs: () => elapsedMs });
+    expect((await read({ ageOf })).isNewKubelet).toBe(true);
+    elapsedMs = 31_000;
+    expect((await read({ ageOf })).isNewKubelet).toBe(false);
   });
 });
 

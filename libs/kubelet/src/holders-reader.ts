@@ -13,8 +13,6 @@ export interface HoldersReaderOptions {
   readonly ownPod?: PodName | undefined;
   /** Without it, holders have no uids. */
   readonly podUids?: PodUids;
-  /** The wall clock; that of the process by default. */
-  readonly nowMs?: () => number;
 }
 
 export interface PodName {
@@ -45,7 +43,7 @@ const takesOverMs = 10_000;
 const startsWithinMs = 30_000;
 
 export function createHoldersReader(options: HoldersReaderOptions): HoldersReader {
-  const { podResources, ownPod, podUids, nowMs } = options;
+  const { podResources, ownPod, podUids } = options;
   return {
     async read(signal, readOptions) {
       const list = await podResources.listPods(signal, readOptions);
@@ -55,7 +53,7 @@ export function createHoldersReader(options: HoldersReaderOptions): HoldersReade
         byId: podUids === undefined ? byId : await podUids.addTo(byId),
         isListed: (pod) => pods.has(podKey(pod)),
         kubelet: String(list.kubeletStartedMs),
-        isNewKubelet: mayLackPods(list, { ownPod, nowMs: nowMs?.() ?? Date.now() }),
+        isNewKubelet: mayLackPods(list, ownPod),
       };
     },
   };
@@ -63,15 +61,14 @@ export function createHoldersReader(options: HoldersReaderOptions): HoldersReade
 
 /**
  * Reports whether the kubelet may not have received all pods from the API server yet. It serves pod resources before, and lists no pods
- * until then (pkg/kubelet, 1.36), which can last as long as the API server is away. `nowMs` is that of a wall clock. Pure.
+ * until then (pkg/kubelet, 1.36), which can last as long as the API server is away. Pure.
  */
 export function mayLackPods(
-  { pods, kubeletStartedMs = Infinity }: Pick<PodList, "pods" | "kubeletStartedMs">,
-  { ownPod, nowMs }: { readonly ownPod?: PodName | undefined; readonly nowMs: number },
+  { pods, kubeletAgeMs = 0 }: Pick<PodList, "pods" | "kubeletAgeMs">,
+  ownPod?: PodName,
 ): boolean {
-  const ageMs = nowMs - kubeletStartedMs;
-  if (ownPod === undefined) return ageMs < startsWithinMs;
-  return ageMs < takesOverMs || !pods.some((pod) => podKey(pod) === podKey(ownPod));
+  if (ownPod === undefined) return kubeletAgeMs < startsWithinMs;
+  return kubeletAgeMs < takesOverMs || !pods.some((pod) => podKey(pod) === podKey(ownPod));
 }
 
 /** Identifies a pod among the pods of a node at one moment. */

@@ -5,7 +5,7 @@
  * one call of each kind runs at a time, and calls begin at least `spacingMs` apart.
  * Usage: `const { pods, atMs } = await createPodResources({ path }).listPods(signal);`
  */
-import { isErrno } from "@switchyard/service";
+import { createFileAges, isErrno, type FileAge } from "@switchyard/service";
 import { stat } from "node:fs/promises";
 import { callGrpc } from "./grpc/grpc.ts";
 import {
@@ -21,6 +21,8 @@ export interface PodList {
   readonly pods: readonly PodDevices[];
   /** When the kubelet created its socket, as a wall clock says it; undefined if it has just ended. */
   readonly kubeletStartedMs: number | undefined;
+  /** How long ago that was, as far as the clock can be believed (createFileAges()). */
+  readonly kubeletAgeMs: number | undefined;
   /** When the call began, by the clock of the reader. Everything that happened before is in the answer. */
   readonly atMs: number;
 }
@@ -54,6 +56,8 @@ export interface PodResourcesOptions {
   readonly timeoutMs?: number;
   /** Monotonic time; that of the process by default. */
   readonly nowMs?: () => number;
+  /** Returns the age of the kubelet's socket; that of createFileAges() by default. */
+  readonly ageOf?: FileAge;
   /** Calls `run` once after `delayMs`; a timer of the process by default. */
   readonly after?: (delayMs: number, run: () => void) => void;
 }
@@ -67,6 +71,7 @@ export function createPodResources({
   path,
   timeoutMs = defaultTimeoutMs,
   nowMs = monotonicMs,
+  ageOf = createFileAges(),
   after = afterTimer,
 }: PodResourcesOptions): PodResources {
   // A shared call does not end with one of its callers.
@@ -76,7 +81,9 @@ export function createPodResources({
   return {
     async listPods(until, options) {
       const { value, atMs } = await pods(until, options);
-      return { pods: value, atMs, kubeletStartedMs: await startOf(path) };
+      const kubeletStartedMs = await startOf(path);
+      const kubeletAgeMs = kubeletStartedMs === undefined ? undefined : ageOf(path, kubeletStartedMs);
+      return { pods: value, atMs, kubeletStartedMs, kubeletAgeMs };
     },
     async listOffered(until, options) {
       const { value, atMs } = await offered(until, options);

@@ -36,6 +36,7 @@ export {
 } from "./logger.ts";
 export type { LogStream } from "./readable-stream.ts";
 export { disableOptimizer } from "./memory.ts";
+export { createFileAges, type FileAge } from "./file-ages.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
 export { type ScrapeGate } from "./scrape-gate.ts";

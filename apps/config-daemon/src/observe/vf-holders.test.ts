@@ -65,6 +65,17 @@ const holdersIn = ({ interfaces }: HeldInterfaces) =>
   );
 
 describe("createVfHolders", () => {
+  it.each(["1970-01-01T00:02:00.000Z", "2040-01-01T00:00:00.000Z"])(
+    "replaces a time of a clock that was not set: %s",
+    async (wrong) => {
+      await startKubelet([pod("web-0", vf0)]);
+      const first = await look({}, wrong);
+      const second = await look(first);
+      expect(holdersIn(second)).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+      expect(holdersIn(await look(second, "2026-11-28T11:00:00.000Z"))).toEqual(holdersIn(second));
+    },
+  );
+
   it("reports the pod of each VF, and keeps the time at which the pod was first seen", async () => {
     const running = await startKubelet([pod("web-0", vf0)]);
     const first = await look();

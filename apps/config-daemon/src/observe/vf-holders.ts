@@ -16,7 +16,7 @@ import {
   type VfHolder,
   type VfStatus,
 } from "@switchyard/api";
-import { sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
+import { recordedMs, sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
 import type { DeviceHolder } from "@switchyard/kubelet";
 import { isDeepStrictEqual } from "node:util";
 import { newKubelet, type HoldersAnswer, type ReadHolders } from "../kubelet/kubelet.ts";
@@ -192,7 +192,9 @@ function holderIn(
   const same = earlier && found.find((holder) => isSame(holder, earlier));
   if (earlier !== undefined && same !== undefined) {
     const { uid: _uid, ...kept } = earlier;
-    return { ...kept, ...uidIn(same) };
+    // A clock that was not set has no right time.
+    const isRight = recordedMs(kept.since, Date.parse(since)) !== undefined;
+    return { ...kept, ...uidIn(same), ...(!isRight && { since }) };
   }
   const { namespace, name, via, resource } = first;
   return {

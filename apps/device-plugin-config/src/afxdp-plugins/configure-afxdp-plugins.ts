@@ -7,6 +7,7 @@ import { afxdpNetworkNodeStates, afxdpPluginManager, type AfxdpNetworkNodeState 
 import { createLinuxBoot } from "@switchyard/host/sysfs";
 import { pluginDirectories, recordUpstreamDevices, removeUnusedSockets } from "@switchyard/host/upstream-plugin";
 import { createPodResources, identityOf, watchSockets } from "@switchyard/kubelet";
+import { createFileAges } from "@switchyard/service";
 import { join } from "node:path";
 import { endPlugin } from "../end-plugin.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.ts";
@@ -23,6 +24,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
   const socket = join(directory, "kubelet.sock");
   const podResources = createPodResources({ path: socket });
   const socketDirectory = join(hostRoot, pluginDirectories.sockets);
+  const ageOf = createFileAges();
   const boot = createLinuxBoot("/");
   using kubelet = watchSockets(directory);
 
@@ -51,7 +53,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
           async tidyUp(pools, signal) {
             const held = await readHeldPools(podResources, signal);
             if (held === undefined) return; // pods may have the sockets
-            const removed = await removeUnusedSockets({ directory: socketDirectory, pools, held, nowMs: Date.now() });
+            const removed = await removeUnusedSockets({ directory: socketDirectory, pools, held, ageOf });
             if (removed.length > 0) log.info({ removed }, "unused sockets of the device plugin removed");
           },
         },

@@ -10,11 +10,11 @@ describe("readHeldPools", () => {
   const pods = [{ namespace: "apps", name: "web-0", containers: [{ name: "app", devices }] }];
 
   it.each([
-    { kubelet: "has run for an hour", startedMs: Date.now() - 3_600_000, pools: ["fast"] },
-    { kubelet: "has just started", startedMs: Date.now(), pools: undefined },
-    { kubelet: "has just ended", startedMs: undefined, pools: undefined },
+    { kubelet: "has run for an hour", ageMs: 3_600_000, pools: ["fast"] },
+    { kubelet: "has just started", ageMs: 0, pools: undefined },
+    { kubelet: "has just ended", ageMs: undefined, pools: undefined },
   ])("names the pools of which pods have devices, if that is known: a kubelet that $kubelet", async (given) => {
-    const listPods = () => Promise.resolve({ pods, atMs: 0, kubeletStartedMs: given.startedMs });
+    const listPods = () => Promise.resolve({ pods, atMs: 0, kubeletStartedMs: 0, kubeletAgeMs: given.ageMs });
     const held = await readHeldPools({ listPods }, new AbortController().signal);
     expect(held && [...held]).toEqual(given.pools);
   });

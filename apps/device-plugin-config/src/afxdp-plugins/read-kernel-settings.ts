@@ -59,7 +59,7 @@ export async function readHeldPools(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   const list = await kubelet.listPods(signal);
-  if (mayLackPods(list, { nowMs: Date.now() })) return undefined;
+  if (mayLackPods(list)) return undefined;
   const held = heldDevicesIn(afxdpResourcePrefix, list.pods);
   return new Set([...held.keys()].map((resourceName) => resourceName.slice(afxdpResourcePrefix.length + 1)));
 }

@@ -3,7 +3,7 @@
  * The file of a prepared claim is the only record that the driver keeps. It is damaged in each way that a full disk, a power loss, another
  * program or a later release can cause. No VF of a running pod is given to another claim, and the pod ends as usual.
  */
-import { describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { cdiDirectory, claimSpecFile } from "@switchyard/render";
 import { createLogger } from "@switchyard/service";
 import { PassThrough } from "node:stream";
@@ -18,6 +18,49 @@ const contents = [
   { how: "is a list", text: "[[], {}, null, 1]" },
   { how: "is of another program", text: "# managed by ansible\n" },
 ];
+
+describe.each([
+  { clock: "in 1970", wrong: new Date(90_000) },
+  { clock: "years ahead", wrong: new Date("2040-01-01T00:00:00Z") },
+])("a claim that was prepared while the clock was $clock", ({ wrong }) => {
+  const setClock = (now: Date) =>
+    jest.useFakeTimers({
+      now,
+      doNotFake: [
+        "hrtime",
+        "nextTick",
+        "performance",
+        "queueMicrotask",
+        "setImmediate",
+        "clearImmediate",
+        "setInterval",
+        "clearInterval",
+        "setTimeout",
+        "clearTimeout",
+      ],
+    });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it("keeps its VF after the clock is set, and ends as usual", async () => {
+    const world = await createClaimsWorld();
+    const claim = world.allocate("vm", [0], { driver: "vfio-pci" });
+    setClock(wrong);
+    const first = world.start();
+    await first.prepare(claim);
+    const files = world.files();
+    setClock(new Date("2026-11-28T12:00:00Z"));
+    for (const driver of [first, world.start()]) {
+      await driver.records();
+      await expect(driver.prepare(world.allocate("other", [0]))).rejects.toThrow("is prepared for claim");
+      expect(await driver.prepare(claim)).toHaveLength(1);
+      expect(world.files()).toEqual(files);
+    }
+    await first.unprepare(claim);
+    expect((await world.drivers())[0]).toBe("igbvf");
+  });
+});
 
 describe("the file of a claim", () => {
   it.each(contents)("that $how costs its pod nothing, and others get no VF of it", async ({ text }) => {

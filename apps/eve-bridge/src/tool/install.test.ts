@@ -128,6 +128,30 @@ describe("install", () => {
     }
   });
 
+  it.each([
+    { clock: "was in 1970", wrong: 90_000 },
+    { clock: "was years ahead", wrong: Date.UTC(2040, 0) },
+  ])("keeps what other installers write while the clock $clock and is set, and removes it later", async ({ wrong }) => {
+    using scratch = createCniDirectory();
+    const source = sourceIn(scratch, "1.0.0");
+    const draft = scratch.path("bin", ".eve-bridge", ".new-other");
+    mkdirSync(draft, { recursive: true });
+    const again = () => install({ dir: scratch.path("bin"), source, graceMs: 0 });
+    // The kernel has the right time, so the process plays the wrong one; the time of the file is from the wrong clock, too.
+    utimesSync(draft, wrong / 1_000, wrong / 1_000);
+    const realNow = Date.now;
+    try {
+      for (const now of [wrong, realNow()]) {
+        Date.now = () => now;
+        expect((await again()).removed).toEqual([]);
+      }
+      Date.now = () => realNow() + 3_600_000;
+      expect((await again()).removed).toEqual([".new-other"]);
+    } finally {
+      Date.now = realNow;
+    }
+  });
+
   it("answers every call while versions are replaced", async () => {
     using scratch = createCniDirectory();
     await install({ dir: scratch.path("bin"), source: sourceIn(scratch, "1.0.0"), graceMs: 0 });

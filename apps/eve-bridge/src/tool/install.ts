@@ -172,10 +172,21 @@ async function pruneDrafts(dir: string): Promise<string[]> {
   return removed;
 }
 
-/** Milliseconds since the last change; 0 if `path` does not exist. */
+/** No version of EVE with CNI is older. A file from before is from a clock that was not set. */
+const earliestMs = Date.UTC(2020, 0);
+
+/**
+ * Milliseconds since the last change; 0 if `path` does not exist. A file whose time is from a clock that was not set, or in the future,
+ * gets the present one, and counts as new.
+ */
 async function ageOf(path: string): Promise<number> {
   const stat = await fs.stat(path).catch(() => undefined);
-  return stat === undefined ? 0 : Date.now() - Math.max(stat.ctimeMs, stat.mtimeMs);
+  if (stat === undefined) return 0;
+  const changedMs = Math.max(stat.ctimeMs, stat.mtimeMs);
+  const ageMs = Date.now() - changedMs;
+  if (ageMs >= 0 && changedMs >= earliestMs) return ageMs;
+  await fs.utimes(path, new Date(), new Date()).catch(() => undefined);
+  return 0;
 }
 
 /** The digest of names and contents. */

@@ -44,7 +44,7 @@ export function startAfxdpControllers(context: OperatorContext): void {
 }
 
 function nodeStateController(
-  { transport, caches, afxdpRules: rules, settings: { namespace }, signal: stopped }: OperatorContext,
+  { transport, caches, afxdpRules: rules, settings: { namespace }, nowMs, signal: stopped }: OperatorContext,
   results: AfxdpMergeResults,
   heldResets: HeldResets,
 ): ControllerDefinition {
@@ -68,13 +68,13 @@ function nodeStateController(
         manager: fieldManagers.nodeState,
         cache: afxdpStates,
       }),
-      configExists: createConfigExistsCheck(transport, Date.now, afxdpOperatorConfigs),
+      configExists: createConfigExistsCheck(transport, () => performance.now(), afxdpOperatorConfigs),
       findResetHold: createResetHold({
         transport,
         type: afxdpNetworkNodePolicies,
         cache: afxdpPolicies,
         namespace,
-        nowMs: Date.now,
+        nowMs,
       }),
       massLoss: createMassLoss({
         census: (except) =>
@@ -89,11 +89,12 @@ function nodeStateController(
         confirmed: () => readConfirmation(afxdpConfigs),
         config: afxdpOperatorConfigs,
         namespace,
-        nowMs: Date.now,
+        nowMs,
+        elapsedMs: () => performance.now(),
       }),
       heldResets,
       deletions: createRecentDeletions({ caches: [afxdpPolicies], nowMs: () => performance.now() }, stopped),
-      nowMs: Date.now,
+      nowMs,
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
@@ -107,14 +108,14 @@ function nodeStateController(
 
 function policyStatusController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
   const { nodes, afxdpPolicies, afxdpStates, afxdpConfigs } = context.caches;
-  const { transport, settings, afxdpRules: rules } = context;
+  const { transport, settings, afxdpRules: rules, now } = context;
   const reconcile = createAfxdpPolicyStatusReconciler({
     nodes,
     afxdpPolicies,
     afxdpStates,
     rules,
     results,
-    now: () => new Date(),
+    now,
     recordTransition: createTransitionEvents(context.events),
     writer: createWriter<AfxdpNetworkNodePolicy>({
       transport,

@@ -21,7 +21,8 @@ import { createConfigCondition } from "../reports/config-condition.ts";
 import { certifiedServers, dnsNames, type CertifiedServer } from "../facts/certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
 
-export function startCertificateControllers({ transport, caches, settings, start }: OperatorContext): void {
+export function startCertificateControllers(context: OperatorContext): void {
+  const { transport, caches, settings, nowMs, now, start } = context;
   const { operatorConfigs, afxdpConfigs, certificates } = caches;
   const { namespace, components } = settings;
   const keys = certifiedServers.map(({ component }) => component);
@@ -66,7 +67,7 @@ export function startCertificateControllers({ transport, caches, settings, start
     const { component, manager } = server;
     const watches = certificates.watches.get(component);
     const common = { transport, namespace, manager };
-    const condition = { type: server.conditionType, now: () => new Date() };
+    const condition = { type: server.conditionType, now };
     const setOnSriov = createConfigCondition({
       ...condition,
       writer: createWriter<SriovOperatorConfig>({ ...common, type: sriovOperatorConfigs, cache: operatorConfigs }),
@@ -97,7 +98,7 @@ export function startCertificateControllers({ transport, caches, settings, start
       store: watches && createCertificateStore({ transport, watches, describe }),
       secretName: server.settings(components).secretName,
       names: dnsNames(server, components),
-      nowMs: Date.now,
+      nowMs,
     });
   }
 }

@@ -43,7 +43,7 @@ export function createAfxdpReport(): AfxdpReport {
 }
 
 export function afxdpConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
-  const { transport, caches, settings, events } = context;
+  const { transport, caches, settings, events, now } = context;
   const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings } = caches;
   const reconcile = createAfxdpConfigReconciler({
     configs: afxdpConfigs,
@@ -57,7 +57,7 @@ export function afxdpConfigController(context: OperatorContext, report: AfxdpRep
       cache: afxdpConfigs,
     }),
     recordTransition: createTransitionEvents(events),
-    now: () => new Date(),
+    now,
   });
   return {
     name: "afxdp-config",

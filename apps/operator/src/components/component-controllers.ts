@@ -72,7 +72,7 @@ export function startComponentControllers(context: OperatorContext): void {
 }
 
 function operatorConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
-  const { transport, caches, settings, events, log } = context;
+  const { transport, caches, settings, events, log, now } = context;
   const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings, pools, states } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
@@ -106,9 +106,10 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     },
     recordTransition: createTransitionEvents(events),
     recordContest: createContestEvents(events),
-    findPodRefusals: createPodRefusals({ transport, namespace, now: () => new Date() }),
+    findPodRefusals: createPodRefusals({ transport, namespace, nowMs: () => performance.now() }),
     log,
-    now: () => new Date(),
+    now,
+    elapsedMs: () => performance.now(),
   });
   const limited = limitRate(reconcile, { intervalMs, nowMs: () => performance.now() });
   const deletions = createRecentDeletions({ caches: [afxdpConfigs], nowMs: () => performance.now() }, context.signal);
@@ -148,7 +149,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
 }
 
 function hardwareOffloadController(
-  { transport, caches, rules, settings, signal: stopped }: OperatorContext,
+  { transport, caches, rules, settings, nowMs, now, signal: stopped }: OperatorContext,
   machineConfigs: MachineConfigs | undefined,
 ): ControllerDefinition {
   const { pools, policies, operatorConfigs } = caches;
@@ -169,7 +170,7 @@ function hardwareOffloadController(
         cache: pools,
         lost: { objects: "pools", consequence: "machines without a pool lose their hardware offload" },
         namespace,
-        nowMs: Date.now,
+        nowMs,
       }),
       writer: createWriter<SriovNetworkPoolConfig>({
         transport,
@@ -187,7 +188,7 @@ function hardwareOffloadController(
           finalizer: upstreamFinalizers.poolConfig,
         });
       },
-      now: () => new Date(),
+      now,
     }),
     sources: [
       fromCache(pools, (change) => (changesOffload(change) ? [allPools] : [])),

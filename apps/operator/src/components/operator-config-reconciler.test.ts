@@ -94,6 +94,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
       return Promise.resolve({ sentences, afterMs: pending.length === 0 ? undefined : 60_000 });
     },
     now: () => new Date(time),
+    elapsedMs: () => time,
   });
 
   function put(name: string, spec: SriovOperatorConfigSpec, rest: Partial<SriovOperatorConfig> = {}): void {

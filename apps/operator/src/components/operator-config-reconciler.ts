@@ -60,6 +60,8 @@ export interface OperatorConfigDeps extends SyncDeps {
   readonly recordContest: RecordContest;
   readonly findPodRefusals: FindPodRefusals;
   readonly now: () => Date;
+  /** A clock that nobody sets. */
+  readonly elapsedMs: () => number;
 }
 
 /** Objects changed during the pass. The caches show the changes soon. */
@@ -77,7 +79,7 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
   let logged: readonly string[] = [];
   /** The spec that was logged last: UID and generation. */
   let loggedSpec: string | undefined;
-  const unservedOf = createServiceWatch(deps.now);
+  const unservedOf = createServiceWatch(deps.elapsedMs);
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
@@ -206,7 +208,7 @@ export function isOfAfxdp(component: string): boolean {
  * createServiceWatch finds out whether the service ovn-offload, which the chart deploys only if asked to, answers each entry of
  * spec.ovnHardwareOffload with the condition HardwareOffload. A reason that is stored needs no second minute after a restart.
  */
-function createServiceWatch(now: () => Date) {
+function createServiceWatch(elapsedMs: () => number) {
   let since: { readonly uid: string; readonly atMs: number } | undefined;
   return function unservedOf({ metadata, spec, status }: SriovOperatorConfig): Unserved | undefined {
     const { uid = "" } = metadata;
@@ -216,7 +218,7 @@ function createServiceWatch(now: () => Date) {
       since = undefined;
       return undefined;
     }
-    const nowMs = now().getTime();
+    const nowMs = elapsedMs();
     if (since?.uid !== uid) since = { uid, atMs: nowMs };
     const isReported = conditions.some(({ reason }) => reason === operatorConfigReasons.offloadServiceMissing);
     return { message: unservedText, isLate: isReported || nowMs - since.atMs >= serviceMs };

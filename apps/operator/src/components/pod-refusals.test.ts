@@ -28,7 +28,7 @@ function setUp(items: readonly object[] = [], error?: KubeError) {
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const find = createPodRefusals({ transport, namespace: "ns", now: () => new Date(world.nowMs) });
+  const find = createPodRefusals({ transport, namespace: "ns", nowMs: () => world.nowMs });
   const at = (minutes: number, ...pending: readonly string[]) => {
     world.nowMs = minutes * 60_000;
     return find(pending, never);

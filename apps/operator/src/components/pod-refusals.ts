@@ -19,7 +19,8 @@ export type FindPodRefusals = (pending: readonly string[], signal: AbortSignal) 
 export interface PodRefusalsDeps {
   readonly transport: Transport;
   readonly namespace: string;
-  readonly now: () => Date;
+  /** A clock that nobody sets. */
+  readonly nowMs: () => number;
 }
 
 interface Pending {
@@ -28,7 +29,7 @@ interface Pending {
   readonly sentence?: string | undefined;
 }
 
-export function createPodRefusals({ transport, namespace, now }: PodRefusalsDeps): FindPodRefusals {
+export function createPodRefusals({ transport, namespace, nowMs: elapsedMs }: PodRefusalsDeps): FindPodRefusals {
   const byName = new Map<string, Pending>();
 
   async function ask(name: string, signal: AbortSignal): Promise<string | undefined> {
@@ -54,7 +55,7 @@ export function createPodRefusals({ transport, namespace, now }: PodRefusalsDeps
   }
 
   return async function findPodRefusals(pending, signal) {
-    const nowMs = now().getTime();
+    const nowMs = elapsedMs();
     for (const name of byName.keys()) if (!pending.includes(name)) byName.delete(name);
     for (const name of pending) {
       const known = byName.get(name) ?? { sinceMs: nowMs };

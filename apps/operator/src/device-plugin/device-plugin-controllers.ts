@@ -32,7 +32,7 @@ const longestWriteMs = 600_000;
 
 /** `nodeStates` is the controller of node states. */
 export function startDevicePluginControllers(context: OperatorContext, nodeStates: Pick<Controller, "whenIdle">): void {
-  const { transport, caches, rules, start } = context;
+  const { transport, caches, rules, now, start } = context;
   const { namespace, writeConfigMap } = context.settings;
   const { nodes, policies, pools, operatorConfigs, states, configMaps, nicList } = caches;
   const reads = [nodes, policies, pools, operatorConfigs, states, nicList];
@@ -89,7 +89,7 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
           manager: fieldManagers.devicePluginConfigMap,
           cache: operatorConfigs,
         }),
-        now: () => new Date(),
+        now,
       }),
       { intervalMs: configMapIntervalMs, nowMs: () => performance.now() },
     ),

@@ -107,7 +107,6 @@ export function startDrainControllers(context: OperatorContext): void {
     record(news) {
       events.record(news);
     },
-    nowMs: Date.now,
     elapsedMs: () => performance.now(),
     random: Math.random,
   });

@@ -11,7 +11,7 @@ import {
   type EventReason,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { equalJson, type EventToRecord, type Writer } from "@switchyard/kube";
+import { equalJson, recordedMs, type EventToRecord, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
 import { holding } from "../facts/cached-drain.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
@@ -103,7 +103,7 @@ export function createDrainReporter({ writerOf, recordEvent, now, elapsedMs }: D
 
     drainingSinceMs(subject) {
       const progressing = holding(latest(subject).conditions, conditionTypes.drainProgressing);
-      return progressing && Date.parse(progressing.lastTransitionTime);
+      return progressing && recordedMs(progressing.lastTransitionTime, now().getTime());
     },
 
     forget(name) {

@@ -29,7 +29,7 @@ export async function configExists(
   }
 }
 
-/** Returns a function like configExists for callers that ask for each node: it reuses a result for a second. */
+/** Returns a function like configExists for callers that ask for each node: it reuses a result for a second. `nowMs` is monotonic. */
 export function createConfigExistsCheck(
   transport: Transport,
   nowMs: () => number,

@@ -63,6 +63,15 @@ describe("heldSlot", () => {
     );
   });
 
+  it.each(["1970-01-01T00:01:00Z", "2040-01-01T00:00:00Z"])(
+    "says nothing by the time of a clock that was not set: %s",
+    (time) => {
+      const conditions = [condition("DrainComplete", time)];
+      expect(slotAt(60, { conditions })).toMatchObject({ since: undefined, stall: undefined, stallsInMs: Infinity });
+      expect(slotAt(6, { managedFields: [reported(time)] })?.stall?.message).toContain("has reported nothing since");
+    },
+  );
+
   it.each([daemonManager, upstreamDaemonManager])("does not stall as long as %s reports", (manager) => {
     const managedFields = [reported("2026-11-20T12:04:00Z", manager), reported("2026-11-20T12:30:00Z", "somebody")];
     const conditions = [drained, condition("Progressing", noon, "Configuring", "3 steps to do")];

@@ -15,7 +15,7 @@ import {
   type Condition,
   type DrainAnswer,
 } from "@switchyard/api";
-import { ownsAnnotation, type KubeObject } from "@switchyard/kube";
+import { ownsAnnotation, recordedMs, type KubeObject } from "@switchyard/kube";
 import { answerOf, holding, type CachedDrain } from "./cached-drain.ts";
 
 /** The fields of a SriovNetworkNodeState that concern the slot of its node. */
@@ -96,12 +96,12 @@ export function heldSlot(subject: SlotSubject | undefined, nowMs: number): HeldS
   const { name, drain, slot } = subject;
   const state = answerOf(drain);
   if (state === drainAnswers.idle) return undefined;
-  const sinceMs = parseTime(slot.since);
+  const sinceMs = recordedMs(slot.since, nowMs);
   const held = { node: name, state, since: sinceMs === undefined ? undefined : slot.since, sinceMs };
   if (state === drainAnswers.draining || sinceMs === undefined)
     return { ...held, stall: undefined, stallsInMs: Infinity };
   // Further reports of a failing daemon are not progress.
-  const progressMs = slot.isDegraded ? sinceMs : Math.max(sinceMs, parseTime(slot.reportedAt) ?? 0);
+  const progressMs = slot.isDegraded ? sinceMs : Math.max(sinceMs, recordedMs(slot.reportedAt, nowMs) ?? 0);
   const limitMs = drain.desired === drainRequests.reboot ? rebootStalledAfterMs : stalledAfterMs;
   const stallsInMs = progressMs + limitMs - nowMs;
   if (stallsInMs > 0) return { ...held, stall: undefined, stallsInMs };
@@ -140,11 +140,6 @@ function describeStall(node: string, { since = "", reportedAt, lastReport, isDeg
 function transitionTo(answer: HoldingAnswer, { conditions }: CachedDrain): string | undefined {
   const type = answer === drainAnswers.draining ? conditionTypes.drainProgressing : conditionTypes.drainComplete;
   return holding(conditions, type)?.lastTransitionTime;
-}
-
-function parseTime(text: string | undefined): number | undefined {
-  const timeMs = Date.parse(text ?? "");
-  return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
 function cutReport(text: string): string {

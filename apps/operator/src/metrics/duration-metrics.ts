@@ -5,7 +5,7 @@
  * result. Only the leader measures: the sums of all replicas would count each change several times.
  */
 import { conditionTypes, drainAnswers, type Condition, type SriovNetworkNodePolicy } from "@switchyard/api";
-import type { Cache } from "@switchyard/kube";
+import { recordedMs, type Cache } from "@switchyard/kube";
 import { Histogram, type Registry } from "@switchyard/service";
 import { answerOf, type CachedDrain } from "../facts/cached-drain.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
@@ -44,8 +44,10 @@ export function watchDurations(
     registers,
   });
   const observe = (histogram: Histogram, since: string | undefined): void => {
-    const seconds = (nowMs() - Date.parse(since ?? "")) / 1_000;
-    if (isLeading() && Number.isFinite(seconds)) histogram.observe(Math.max(0, seconds));
+    const sinceMs = recordedMs(since, nowMs());
+    if (!isLeading() || sinceMs === undefined) return;
+    const seconds = (nowMs() - sinceMs) / 1_000;
+    histogram.observe(Math.max(0, seconds));
   };
 
   states.subscribe(({ before, after }) => {

@@ -3,7 +3,7 @@
  * OperatorMetrics are the metrics of the controllers: reconciles, their duration and errors, and queues.
  * fleet-metrics.ts has the metrics of nodes and policies.
  */
-import { conditionTypes, drainAnswers, drainRequests } from "@switchyard/api";
+import { conditionTypes, defined, drainAnswers, drainRequests } from "@switchyard/api";
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
 import { createDrainCarriers } from "../drain/drain-carriers.ts";
@@ -34,18 +34,19 @@ export interface OperatorMetrics {
 
 type OperatorMetricsCaches = FleetCaches & ConditionCaches & ComponentMetricsCaches & DurationCaches;
 
-/** `watched` are the caches of all replicas. */
+/** `watched` are the caches of all replicas. `nowMs` is the wall clock; that of the machine by default. */
 export function createOperatorMetrics(
   registry: Registry,
   caches: OperatorMetricsCaches,
   watched: readonly AgeingCaches[],
+  nowMs?: () => number,
 ): OperatorMetrics {
   const registers = [registry];
-  registerFleetMetrics(registry, caches);
+  registerFleetMetrics(registry, caches, nowMs);
   registerConditionMetrics(registry, caches);
   registerComponentMetrics(registry, caches);
   let isLeader = false;
-  watchDurations(registry, caches, { isLeading: () => isLeader });
+  watchDurations(registry, caches, { isLeading: () => isLeader, ...defined({ nowMs }) });
   const carriers = createDrainCarriers(caches);
   const ofLeader = new Set<AgeingCaches>();
   showCacheAges(registry, () => [...watched, ...ofLeader]);

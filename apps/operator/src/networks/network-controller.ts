@@ -38,18 +38,18 @@ export interface NetworkControllerContext {
 
 export function startNetworkControllers(context: OperatorContext): void {
   const byKind = networkCachesByKind(context.caches);
-  const nowMs = () => performance.now();
-  const deletions = createRecentDeletions({ caches: Object.values(byKind), nowMs }, context.signal);
+  const caches = Object.values(byKind);
+  const deletions = createRecentDeletions({ caches, nowMs: () => performance.now() }, context.signal);
   const findNetworkHold = createNetworkHolds(context, byKind);
-  context.start(networkController({ ...context, deletions, findNetworkHold, now: () => new Date() }));
+  context.start(networkController({ ...context, deletions, findNetworkHold }));
 }
 
 function createNetworkHolds(
-  { transport, settings: { namespace } }: OperatorContext,
+  { transport, settings: { namespace }, nowMs }: OperatorContext,
   byKind: Readonly<Record<NetworkKind, Cache<Network>>>,
 ): FindNetworkHold {
   const lost = { objects: "networks", consequence: "their NetworkAttachmentDefinitions are deleted" };
-  const common = { transport, lost, namespace, nowMs: Date.now };
+  const common = { transport, lost, namespace, nowMs };
   const holdOf = (kind: NetworkKind) => createResetHold({ ...common, type: networkTypes[kind], cache: byKind[kind] });
   const holds = {
     SriovNetwork: holdOf("SriovNetwork"),

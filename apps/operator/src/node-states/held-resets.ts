@@ -69,7 +69,7 @@ export interface HeldResetsOptions {
 }
 
 export function heldResetsController(
-  { transport, settings, events }: Pick<OperatorContext, "transport" | "settings" | "events">,
+  { transport, settings, events, now }: Pick<OperatorContext, "transport" | "settings" | "events" | "now">,
   { name, heldResets, type, configs }: HeldResetsOptions,
 ): ControllerDefinition {
   const writer = createWriter<HoldingConfig>({
@@ -86,7 +86,7 @@ export function heldResetsController(
       createHeldResetsReconciler({
         heldResets,
         configs,
-        setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
+        setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now }),
         record(news) {
           events.record(news);
         },

@@ -8,6 +8,8 @@ const noon = Date.parse("2026-11-20T12:00:00Z");
 function setUp(first: Census, config: MassLossDeps["config"] = sriovOperatorConfigs) {
   const world = {
     nowMs: noon,
+    /** How far the wall clock was set. */
+    jumpMs: 0,
     census: first,
     confirmed: undefined as string | undefined,
     counts: 0,
@@ -22,7 +24,8 @@ function setUp(first: Census, config: MassLossDeps["config"] = sriovOperatorConf
     confirmed: () => world.confirmed,
     config,
     namespace: "ns",
-    nowMs: () => world.nowMs,
+    nowMs: () => world.nowMs + world.jumpMs,
+    elapsedMs: () => world.nowMs - noon,
   });
   return { world, massLoss, pass: (ms: number) => (world.nowMs += ms) };
 }
@@ -43,6 +46,19 @@ describe("createMassLoss", () => {
     expect(massLoss("worker-2", true)).toEqual({ ...hold, afterMs: 40_000 });
     pass(40_000);
     expect([massLoss("worker-1", true), massLoss("worker-2", true)]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    { clock: "forward", jumpMs: 14 * 366 * 86_400_000 },
+    { clock: "back", jumpMs: -14 * 366 * 86_400_000 },
+  ])("holds for a minute also if the clock is set $clock meanwhile", ({ jumpMs }) => {
+    const { world, massLoss, pass } = setUp({ configured: 5, lost: 3 });
+    massLoss("worker-1", true);
+    world.jumpMs = jumpMs;
+    pass(59_000);
+    expect(massLoss("worker-1", true)).toMatchObject({ afterMs: 1_000 });
+    pass(1_000);
+    expect(massLoss("worker-1", true)).toBeUndefined();
   });
 
   it.each([

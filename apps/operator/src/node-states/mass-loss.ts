@@ -7,7 +7,7 @@
  * Policies or labels of nodes can also be lost one after the other. So nodes that lost everything in the last minute count with the
  * others, and the second half of them is held. Only losses of at least three nodes count. A node that lost its policies stays held until
  * the end of the minute, also if policies of other nodes are restored first.
- * Usage: `const massLoss = createMassLoss({ census, confirmed, config, namespace, nowMs }); const hold = massLoss("worker-1", true);`.
+ * Usage: `const massLoss = createMassLoss({ census, confirmed, config, namespace, nowMs, elapsedMs }); const hold = massLoss("worker-1", true);`.
  */
 import { annotations, operatorConfigName, resetHeldReasons, type Node, type ResourceType } from "@switchyard/api";
 import { hasLabels, labelsOf, type Labels } from "@switchyard/policy";
@@ -30,19 +30,23 @@ export interface MassLossDeps {
   /** Kind of the configuration, and its namespace. */
   readonly config: Pick<ResourceType, "plural" | "group">;
   readonly namespace: string;
+  /** The wall clock, which messages show. */
   readonly nowMs: () => number;
+  /** Measures the hold: the wall clock can be set meanwhile. */
+  readonly elapsedMs: () => number;
 }
 
 /** A loss of policies, and until when the nodes that it concerns are held. */
 interface Loss {
-  readonly untilMs: number;
-  /** `untilMs` in RFC 3339, which confirms the reset. */
+  /** By `elapsedMs`. */
+  readonly endsMs: number;
+  /** The end in RFC 3339, which confirms the reset. */
   readonly until: string;
   readonly message: string;
 }
 
 export function createMassLoss(deps: MassLossDeps): MassLoss {
-  const { census, confirmed, nowMs } = deps;
+  const { census, confirmed, elapsedMs } = deps;
   const lossOf = new Map<string, Loss>();
   /** When nodes lost everything that were not held. */
   const recentMs = new Map<string, number>();
@@ -52,12 +56,12 @@ export function createMassLoss(deps: MassLossDeps): MassLoss {
 
   /** Returns the loss that goes on, or a new one if most nodes have lost their policies. */
   function currentLoss(): Loss | undefined {
-    if (latest !== undefined && nowMs() < latest.untilMs) return latest;
-    for (const [node, atMs] of recentMs) if (nowMs() - atMs >= holdMs) recentMs.delete(node);
+    if (latest !== undefined && elapsedMs() < latest.endsMs) return latest;
+    for (const [node, atMs] of recentMs) if (elapsedMs() - atMs >= holdMs) recentMs.delete(node);
     // More losses than the census has counted show that it is out of date.
-    if (counted === undefined || nowMs() >= counted.untilMs || recentMs.size >= counted.lost) {
+    if (counted === undefined || elapsedMs() >= counted.untilMs || recentMs.size >= counted.lost) {
       const { configured, lost } = census(recentMs);
-      const untilMs = nowMs() + countedForMs;
+      const untilMs = elapsedMs() + countedForMs;
       counted = { configured: configured + recentMs.size, lost: lost + recentMs.size, untilMs };
     }
     if (counted.lost < leastNodes || counted.lost * 2 <= counted.configured) return undefined;
@@ -72,11 +76,11 @@ export function createMassLoss(deps: MassLossDeps): MassLoss {
     }
     const loss = lossOf.get(node) ?? currentLoss();
     if (loss === undefined) {
-      recentMs.set(node, nowMs());
+      recentMs.set(node, elapsedMs());
       return undefined;
     }
     lossOf.set(node, loss);
-    const afterMs = loss.untilMs - nowMs();
+    const afterMs = loss.endsMs - elapsedMs();
     if (afterMs <= 0 || confirmed() === loss.until) return undefined;
     return { reason: resetHeldReasons.massLoss, message: loss.message, afterMs };
   };
@@ -106,14 +110,15 @@ export function countLosses({ configured, selectors, node, except }: LossSources
   return { configured: count, lost };
 }
 
-function newLoss({ configured, lost }: Census, { config, namespace, nowMs }: MassLossDeps): Loss {
-  const untilMs = Math.ceil((nowMs() + holdMs) / 1000) * 1000;
+function newLoss({ configured, lost }: Census, { config, namespace, nowMs, elapsedMs }: MassLossDeps): Loss {
+  const startMs = nowMs();
+  const untilMs = Math.ceil((startMs + holdMs) / 1000) * 1000;
   const until = new Date(untilMs).toISOString().replace(".000Z", "Z");
   const message =
     `${lost} of ${configured} configured nodes lost all their policies at once; restore the policies, or wait: the nodes are ` +
     `reset at ${until}; to reset them now, run kubectl -n ${namespace} annotate --overwrite ${config.plural}.${config.group} ` +
     `${operatorConfigName} ${annotations.resetConfirmed}=${until}`;
-  return { untilMs, until, message };
+  return { endsMs: elapsedMs() + untilMs - startMs, until, message };
 }
 
 const holdMs = 60_000;

@@ -51,7 +51,7 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
 type Reads = ControllerDefinition["reads"];
 
 function nodeStateController(
-  { transport, caches, rules, mergeResults, settings, signal: stopped }: OperatorContext,
+  { transport, caches, rules, mergeResults, settings, nowMs, signal: stopped }: OperatorContext,
   reads: Reads,
   heldResets: HeldResets,
 ) {
@@ -78,13 +78,13 @@ function nodeStateController(
         cache: states,
         adopts: [upstreamManager],
       }),
-      configExists: createConfigExistsCheck(transport, Date.now),
+      configExists: createConfigExistsCheck(transport, () => performance.now()),
       findResetHold: createResetHold({
         transport,
         type: sriovNetworkNodePolicies,
         cache: policies,
         namespace,
-        nowMs: Date.now,
+        nowMs,
       }),
       findPoolHold: createResetHold({
         transport,
@@ -92,7 +92,7 @@ function nodeStateController(
         cache: pools,
         lost: { objects: "pools", consequence: "nodes without a pool get the default RDMA mode and the device plugin" },
         namespace,
-        nowMs: Date.now,
+        nowMs,
       }),
       massLoss: createMassLoss({
         census: (except) =>
@@ -109,7 +109,8 @@ function nodeStateController(
         confirmed: () => readConfirmation(operatorConfigs),
         config: sriovOperatorConfigs,
         namespace,
-        nowMs: Date.now,
+        nowMs,
+        elapsedMs: () => performance.now(),
       }),
       heldResets,
       deletions: createRecentDeletions({ caches: [policies, pools, nicList], nowMs: () => performance.now() }, stopped),
@@ -120,7 +121,7 @@ function nodeStateController(
         const patch = { transport, type: sriovNetworkNodeStates, object, signal };
         await patchMetadata({ ...patch, annotations: { [annotation]: null } });
       },
-      nowMs: Date.now,
+      nowMs,
     }),
     sources: [
       fromCache(nodes, (change) => nodeAffectedByLabels(change, rules())),
@@ -134,7 +135,7 @@ function nodeStateController(
 }
 
 function policyStatusController(context: OperatorContext, reads: Reads): ControllerDefinition {
-  const { transport, caches, rules, mergeResults, settings } = context;
+  const { transport, caches, rules, mergeResults, settings, now } = context;
   const { namespace } = settings;
   const { nodes, policies, operatorConfigs, states } = caches;
   const reconcile = createPolicyStatusReconciler({
@@ -143,7 +144,7 @@ function policyStatusController(context: OperatorContext, reads: Reads): Control
     states,
     rules,
     mergeResults,
-    now: () => new Date(),
+    now,
     recordTransition: createTransitionEvents(context.events),
     writer: createWriter<SriovNetworkNodePolicy>({
       transport,
@@ -169,7 +170,7 @@ function policyStatusController(context: OperatorContext, reads: Reads): Control
 }
 
 function poolStatusController(context: OperatorContext, reads: Reads): ControllerDefinition {
-  const { transport, caches, rules, mergeResults, settings } = context;
+  const { transport, caches, rules, mergeResults, settings, now } = context;
   const { namespace } = settings;
   const { nodes, pools, operatorConfigs, states } = caches;
   const reconcile = createPoolStatusReconciler({
@@ -178,7 +179,7 @@ function poolStatusController(context: OperatorContext, reads: Reads): Controlle
     states,
     rules,
     mergeResults,
-    now: () => new Date(),
+    now,
     recordTransition: createTransitionEvents(context.events),
     writer: createWriter<SriovNetworkPoolConfig>({
       transport,

@@ -22,7 +22,7 @@ interface Given {
 }
 
 function setUp(given: Given = {}) {
-  const world = { nowMs: noon, requests: 0 };
+  const world = { nowMs: noon, elapsedMs: 0, requests: 0 };
   const request = ({ path }: TransportRequest) => {
     world.requests++;
     const { own = { creationTimestamp: old }, definition = { creationTimestamp: old } } = given;
@@ -34,7 +34,8 @@ function setUp(given: Given = {}) {
   };
   const { policies: type = sriovNetworkNodePolicies, isServed = true } = given;
   const cache = { served: isServed };
-  const find = createResetHold({ transport: { request }, type, cache, namespace: "ns", nowMs: () => world.nowMs });
+  const clocks = { nowMs: () => world.nowMs, elapsedMs: () => world.elapsedMs };
+  const find = createResetHold({ transport: { request }, type, cache, namespace: "ns", ...clocks });
   return { world, find: (writtenAt: string | undefined) => find(writtenAt, never) };
 }
 
@@ -101,6 +102,18 @@ describe("createResetHold", () => {
     ]);
     world.nowMs += 180_000;
     expect(await find("2026-11-20T11:57:00Z")).toBeUndefined();
+  });
+
+  it.each([
+    { clock: "in 1970", created: "1970-01-01T00:01:00Z" },
+    { clock: "years ahead", created: "2040-01-01T00:00:00Z" },
+  ])("holds for five minutes, and not for years, if the clock of the API server was $clock", async ({ created }) => {
+    const { world, find } = setUp({ own: { creationTimestamp: created } });
+    for (const writtenAt of [old, undefined, "1970-01-01T00:00:30Z", "2040-01-01T00:00:30Z"]) {
+      expect(await find(writtenAt)).toMatchObject({ reason: "RestorePending", afterMs: 300_000 });
+    }
+    world.elapsedMs += 300_000;
+    expect(await find(old)).toBeUndefined();
   });
 
   it("does not hold in a new installation, in which the node was configured after the definition was created", async () => {

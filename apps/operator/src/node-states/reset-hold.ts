@@ -22,6 +22,7 @@ import {
   isKubeObject,
   metadataOnly,
   objectPath,
+  recordedMs,
   type Cache,
   type ObjectMeta,
   type Transport,
@@ -53,6 +54,8 @@ export interface ResetHoldDeps {
   /** Namespace of the operator. */
   readonly namespace: string;
   readonly nowMs: () => number;
+  /** A clock that nobody sets; that of the process by default. */
+  readonly elapsedMs?: () => number;
 }
 
 /** Words of messages about lost objects. */
@@ -134,10 +137,22 @@ export function createResetHold({
   lost = lostPolicies,
   namespace,
   nowMs,
+  elapsedMs = () => performance.now(),
 }: ResetHoldDeps): FindResetHold {
   const definitionName = `${type.plural}.${type.group}`;
   let running: Promise<unknown> | undefined;
   let next: Promise<Places> | undefined;
+  /** When this process saw objects first whose times of creation are from a clock that was not set. */
+  const firstSeenMs = new Map<string, number>();
+
+  /** Returns how long ago the object was created, as far as that is known. */
+  function ageOf({ uid = "", creationTimestamp }: ObjectMeta): number {
+    const createdMs = recordedMs(creationTimestamp, nowMs());
+    if (createdMs !== undefined) return nowMs() - createdMs;
+    const seenMs = firstSeenMs.get(uid) ?? elapsedMs();
+    firstSeenMs.set(uid, seenMs);
+    return elapsedMs() - seenMs;
+  }
 
   async function ask(signal: AbortSignal): Promise<Places> {
     const [own, definition] = await Promise.all([
@@ -173,8 +188,8 @@ export function createResetHold({
       return held(resetHeldReasons.definitionMissing, `the API server does not serve ${definitionName}`, lost);
     }
     return (
-      heldAsNew(own, { writtenAt, what: what.namespace, lost, nowMs: nowMs() }) ??
-      heldAsNew(definition, { writtenAt, what: what.definition, lost, nowMs: nowMs() })
+      heldAsNew(own, { writtenAt, what: what.namespace, lost, nowMs: nowMs(), ageOf }) ??
+      heldAsNew(definition, { writtenAt, what: what.definition, lost, nowMs: nowMs(), ageOf })
     );
   };
 }
@@ -207,20 +222,29 @@ function held(reason: ResetHold["reason"], cause: string, { objects, consequence
   return { reason, message, objects, afterMs: terminatingRecheckMs };
 }
 
-function heldAsNew(
-  place: Place,
-  { writtenAt, what, lost, nowMs }: { writtenAt: string | undefined; what: string; lost: LossWords; nowMs: number },
-): ResetHold | undefined {
+interface NewPlace {
+  readonly writtenAt: string | undefined;
+  /** The object, as messages call it. */
+  readonly what: string;
+  readonly lost: LossWords;
+  readonly nowMs: number;
+  readonly ageOf: (place: ObjectMeta) => number;
+}
+
+function heldAsNew(place: Place, { writtenAt, what, lost, nowMs, ageOf }: NewPlace): ResetHold | undefined {
   if (typeof place !== "object" || place.creationTimestamp === undefined) return undefined;
   const createdMs = Date.parse(place.creationTimestamp);
-  const untilMs = createdMs + newForMs;
-  // Times of the API server have whole seconds.
-  const isOlder = writtenAt === undefined || Date.parse(writtenAt) <= createdMs;
-  if (Number.isNaN(untilMs) || !isOlder || nowMs >= untilMs) return undefined;
+  if (Number.isNaN(createdMs)) return undefined;
+  const afterMs = newForMs - ageOf(place);
+  const writtenMs = recordedMs(writtenAt, nowMs);
+  // Times of the API server have whole seconds. Times of clocks that were not set cannot be compared.
+  const isComparable = writtenMs !== undefined && recordedMs(place.creationTimestamp, nowMs) !== undefined;
+  const isOlder = !isComparable || writtenMs <= createdMs;
+  if (!isOlder || afterMs <= 0) return undefined;
   const message =
     `${what} was created at ${place.creationTimestamp}, after the nodes were configured; restore the ${lost.objects} before ` +
-    `${new Date(untilMs).toISOString()}, when ${lost.consequence}`;
-  return { reason: resetHeldReasons.restorePending, message, objects: lost.objects, afterMs: untilMs - nowMs };
+    `${new Date(nowMs + afterMs).toISOString()}, when ${lost.consequence}`;
+  return { reason: resetHeldReasons.restorePending, message, objects: lost.objects, afterMs };
 }
 
 function hasLess(after: DeviceGrant | undefined, before: DeviceGrant): boolean {

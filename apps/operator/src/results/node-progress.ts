@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** progressOf returns how far one node is with the spec that a policy or pool requires. Pure. */
 import { conditionTypes, type SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { equalJson } from "@switchyard/kube";
+import { equalJson, recordedMs } from "@switchyard/kube";
 import { isWaiting } from "../facts/cached-drain.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 
@@ -52,8 +52,8 @@ export type Silence = { readonly message: string } | { readonly inMs: number };
 
 /** Returns undefined if the daemon has observed the spec, or if it is not known when the spec was written. */
 export function silenceOf({ hasSeenSpec, specWrittenAt }: CachedNodeState, nowMs: number): Silence | undefined {
-  const writtenMs = Date.parse(specWrittenAt ?? "");
-  if (hasSeenSpec || Number.isNaN(writtenMs)) return undefined;
+  const writtenMs = recordedMs(specWrittenAt, nowMs);
+  if (hasSeenSpec || writtenMs === undefined) return undefined;
   const inMs = writtenMs + answersWithinMs - nowMs;
   if (inMs > 0) return { inMs };
   return { message: `has not observed the node state's change of ${specWrittenAt ?? ""}` };

@@ -42,6 +42,8 @@ describe("waitingPods", () => {
     },
     { which: "is ready", given: { phase: "Running", ready: "True" }, count: 0 },
     { which: "has just started", given: { since: justNow }, count: 0 },
+    { which: "started while the clock was in 1970", given: { since: "1970-01-01T00:01:00Z" }, count: 0 },
+    { which: "started while the clock was years ahead", given: { since: "2040-01-01T00:00:00Z" }, count: 0 },
     { which: "has ended", given: { phase: "Succeeded" }, count: 0 },
     { which: "is being deleted", given: { deletionTimestamp: longAgo }, count: 0 },
   ])("counts $count for a pod that $which", ({ given, count }) => {

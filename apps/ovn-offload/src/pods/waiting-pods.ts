@@ -5,7 +5,7 @@
  * and that have not been ready for some minutes. A pod that is ready has got its interface in another way, whatever its
  * annotations say.
  */
-import { isRecord, type KubeObject } from "@switchyard/kube";
+import { isRecord, recordedMs, type KubeObject } from "@switchyard/kube";
 
 export interface WaitingPods {
   readonly count: number;
@@ -39,7 +39,8 @@ function isWaiting(pod: KubeObject, now: Date): boolean {
   const ready = conditions.find((condition) => isRecord(condition) && condition["type"] === "Ready");
   if (isRecord(ready) && ready["status"] === "True") return false;
   const since = isRecord(ready) ? ready["lastTransitionTime"] : creationTimestamp;
-  return typeof since === "string" && now.getTime() - Date.parse(since) > startMs;
+  const sinceMs = typeof since === "string" ? recordedMs(since, now.getTime()) : undefined;
+  return sinceMs !== undefined && now.getTime() - sinceMs > startMs;
 }
 
 function fieldOf(pod: KubeObject, name: "spec" | "status"): Readonly<Record<string, unknown>> {

@@ -8,7 +8,7 @@ import { TemporaryDirectory } from "../testing/temporary-directory.ts";
 /** Returns a source of the credentials of `load`, with a clock that the test controls. */
 function create(load: (refused: boolean) => Promise<Credentials>) {
   let nowMs = 0;
-  const source = keepFresh(load, { now: () => new Date(nowMs) });
+  const source = keepFresh(load, { nowMs: () => nowMs });
   return {
     source,
     pass: (ms: number) => (nowMs += ms),

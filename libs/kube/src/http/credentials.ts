@@ -4,6 +4,7 @@
  * has rejected them.
  */
 import type { Agent } from "node:http";
+import { bootClock } from "../clock.ts";
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -32,14 +33,14 @@ export interface CredentialSource {
 export interface KeepFreshOptions {
   /** Time after which credentials are loaded again; a minute by default. */
   readonly maxAgeMs?: number | undefined;
-  /** Returns the wall-clock time. */
-  readonly now?: (() => Date) | undefined;
+  /** A clock that nobody sets; the time since boot by default. */
+  readonly nowMs?: (() => number) | undefined;
 }
 
 /** `refused` tells `load` that the server has rejected its last result. `load` must reject with KubeError "BadConfig". */
 export function keepFresh(
   load: (refused: boolean) => Promise<Credentials>,
-  { maxAgeMs = reloadMs, now = () => new Date() }: KeepFreshOptions = {},
+  { maxAgeMs = reloadMs, nowMs = () => bootClock.nowMs() }: KeepFreshOptions = {},
 ): CredentialSource {
   let latest: { readonly credentials: Credentials; readonly staleAt: number } | undefined;
   let refused = false;
@@ -47,7 +48,7 @@ export function keepFresh(
 
   return {
     async current() {
-      if (latest && !refused && now().getTime() < latest.staleAt) return latest.credentials;
+      if (latest && !refused && nowMs() < latest.staleAt) return latest.credentials;
       loading ??= reload().finally(() => {
         loading = undefined;
       });
@@ -66,7 +67,7 @@ export function keepFresh(
       ...(server && { server }),
       tls: latest && isSame(latest.credentials.tls, tls) ? latest.credentials.tls : tls,
     };
-    latest = { credentials, staleAt: now().getTime() + maxAgeMs };
+    latest = { credentials, staleAt: nowMs() + maxAgeMs };
     return credentials;
   }
 }

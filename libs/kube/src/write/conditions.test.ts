@@ -40,6 +40,21 @@ describe("setCondition", () => {
     expect(setCondition(conditions, { ...before }, now)).toBe(conditions);
   });
 
+  it.each([
+    { what: "1970", time: "1970-01-01T00:02:00Z" },
+    { what: "a clock that was years ahead", time: "2040-01-01T00:00:00Z" },
+  ])("replaces a time from $what, even if nothing else changes, and keeps it afterwards", ({ time }) => {
+    const [wrong, right] = [time, "2026-11-20T10:11:12Z"].map((lastTransitionTime) => ({
+      ...before,
+      lastTransitionTime,
+    }));
+    const repaired = setCondition([wrong ?? before, degraded], { ...before }, now);
+    expect(repaired).toEqual([right, degraded]);
+    expect(setCondition(repaired, { ...before }, new Date(now.getTime() + 60_000))).toBe(repaired);
+    // A clock that is wrong itself replaces nothing.
+    expect(setCondition(repaired, { ...before }, new Date(90_000))).toBe(repaired);
+  });
+
   it("cuts a message that is too long between two characters, always at the same place", () => {
     const long = { ...before, message: `${"x".repeat(maxMessageBytes - 4)}${"é".repeat(1_000_000)}` };
     const [cut] = setCondition([], long, now);

@@ -40,7 +40,7 @@ export interface SetConditionsOptions {
 
 /**
  * Returns `existing` with `condition` in place of the one of its type, or at the end. The time is kept when only the
- * reason, the message or the generation changes. A message longer than maxMessageBytes is cut. Returns `existing` itself
+ * reason, the message or the generation changes, unless a clock that was not set has written it. A message longer than maxMessageBytes is cut. Returns `existing` itself
  * when nothing changes, so that callers can skip the write.
  */
 export function setCondition(
@@ -52,8 +52,9 @@ export function setCondition(
   const next = { ...condition, message: cutText(condition.message, maxMessageBytes) };
   const before = conditions.find(({ type }) => type === next.type);
   if (before === undefined) return [...conditions, { ...next, lastTransitionTime: rfc3339(now) }];
-  if (isSame(before, next)) return conditions;
-  const lastTransitionTime = before.status === next.status ? before.lastTransitionTime : rfc3339(now);
+  const keepsTime = before.status === next.status && !hasWrongTime(before, now);
+  if (keepsTime && isSame(before, next)) return conditions;
+  const lastTransitionTime = keepsTime ? before.lastTransitionTime : rfc3339(now);
   return conditions.map((other) => (other === before ? { ...next, lastTransitionTime } : other));
 }
 
@@ -71,6 +72,22 @@ export function setConditions(
   );
 }
 
+/** Kubernetes 1.30, the oldest version that Switchyard supports, is of April 2024. An earlier time is from a clock that was not set. */
+const earliestMs = Date.UTC(2024, 0);
+
+/** Clocks of machines differ by less. */
+const clockErrorMs = 3_600_000;
+
+/**
+ * Returns a recorded time in milliseconds since 1970. Undefined if it cannot be read, and if the clock that has written it was not set: it
+ * is before there could be records, or in the future. While `nowMs` itself is before that, all times count.
+ */
+export function recordedMs(time: string | undefined, nowMs: number): number | undefined {
+  const timeMs = Date.parse(time ?? "");
+  if (Number.isNaN(timeMs)) return undefined;
+  return nowMs >= earliestMs && (timeMs < earliestMs || timeMs > nowMs + clockErrorMs) ? undefined : timeMs;
+}
+
 function isSame(before: Condition, next: NewCondition): boolean {
   return (
     before.status === next.status &&
@@ -78,6 +95,11 @@ function isSame(before: Condition, next: NewCondition): boolean {
     before.reason === next.reason &&
     before.message === next.message
   );
+}
+
+/** Reports whether a clock that was not set has written the time. */
+function hasWrongTime({ lastTransitionTime }: Condition, now: Date): boolean {
+  return !Number.isNaN(Date.parse(lastTransitionTime)) && recordedMs(lastTransitionTime, now.getTime()) === undefined;
 }
 
 // metav1.Time has whole seconds.

@@ -6,6 +6,7 @@
  */
 import { Client, credentials, status, type ClientReadableStream, type sendUnaryData } from "@grpc/grpc-js";
 import { mkdir, readdir, rm, utimes } from "node:fs/promises";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { callGrpc, serveGrpc, type Empty } from "../grpc/grpc.ts";
@@ -110,8 +111,8 @@ export async function startFakeKubelet(
     },
   });
 
-  const anHourAgo = new Date(Date.now() - 3_600_000);
-  if (!isNew) await utimes(join(directory, "pod-resources", "kubelet.sock"), anHourAgo, anHourAgo);
+  const ago = new Date(Date.now() - Math.min(3_600_000, uptime() * 1_000)); // no kubelet is older than the boot
+  if (!isNew) await utimes(join(directory, "pod-resources", "kubelet.sock"), ago, ago);
 
   const target = (resource: string) => {
     const registration = registrations.findLast(({ resourceName }) => resourceName === resource);

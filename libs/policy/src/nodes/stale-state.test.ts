@@ -43,6 +43,13 @@ describe("staleStateAction", () => {
     expect(action).toEqual({ kind: "keep", afterMs: 1000 });
   });
 
+  it.each(["1970-01-01T00:31:00Z", "2040-01-01T00:30:00Z"])(
+    "replaces a deadline of a clock that was not set: %s",
+    (stamp) => {
+      expect(staleStateAction(state(stamp), { nowMs, delayMs })).toEqual(marked);
+    },
+  );
+
   it("deletes the state after the deadline", () => {
     expect(staleStateAction(state("2026-11-20T22:00:00+01:00"), { nowMs, delayMs })).toEqual({ kind: "delete" });
   });

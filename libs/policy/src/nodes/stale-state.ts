@@ -14,6 +14,12 @@ export const defaultStaleDelayMs = 30 * 60_000;
 /** Latest time that RFC 3339 can represent, because years have four digits. */
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
+/** No operator that writes deadlines is older. */
+const earliestMs = Date.UTC(2020, 0);
+
+/** A deadline this long after the end of the delay is from a clock that was years ahead, not from a longer delay. */
+const yearMs = 366 * 24 * 3_600_000;
+
 // Date.parse alone accepts "12" as December 2001.
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
@@ -40,7 +46,7 @@ export function parseStaleDelayMs(text: string | undefined): number {
 /**
  * Returns what to do with the state of a node that is not in the node set. The deadline is written when the state is
  * first found stale and does not change afterwards; a delay of 0 deletes the state in any case. A deadline that cannot
- * be parsed is replaced. When the node comes back, the caller must apply the state without the annotation.
+ * be parsed, or that a clock that was not set has written, is replaced. When the node comes back, the caller must apply the state without the annotation.
  */
 export function staleStateAction(
   state: Annotated,
@@ -48,7 +54,7 @@ export function staleStateAction(
 ): StaleStateAction {
   if (delayMs <= 0) return { kind: "delete" };
   const deadlineMs = keepUntilMs(state);
-  if (deadlineMs === undefined) {
+  if (deadlineMs === undefined || deadlineMs < earliestMs || deadlineMs > nowMs + delayMs + yearMs) {
     // Round up to whole seconds, so that no state is deleted too early.
     const stampMs = Math.min(Math.ceil((nowMs + delayMs) / 1000) * 1000, latestMs);
     return { kind: "mark", keepUntil: formatTime(stampMs), afterMs: stampMs - nowMs };

@@ -30,7 +30,7 @@ import type { BpfmanCaches, CachedBpfmanObject, BpfmanReport } from "./bpfman-ca
 import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-reconciler.ts";
 
 export function bpfmanController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
-  const { transport, caches, afxdpRules: rules, settings, signal: stopped } = context;
+  const { transport, caches, afxdpRules: rules, settings, nowMs, signal: stopped } = context;
   const { nodes, afxdpStates, afxdpPolicies, afxdpConfigs, bpfApplications, xdpPrograms } = caches;
   const { bpfApplicationStates, bpfPrograms, clusterSettings } = caches;
   const manager = fieldManagers.bpfmanPrograms;
@@ -54,7 +54,7 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
     type: afxdpOperatorConfigs,
     cache: afxdpConfigs,
     namespace: settings.namespace,
-    nowMs: Date.now,
+    nowMs,
   });
   return {
     name: "afxdp-bpfman",
@@ -70,7 +70,7 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
       caches,
       rules,
       results,
-      nowMs: Date.now,
+      nowMs,
       owner: () => clusterSettings.owner(),
       isConfigGone: async (writtenAt, signal) =>
         deletions.remainingMs() === 0 &&

@@ -85,8 +85,8 @@ function failed(error: string): ProgramState {
   return { kind: "failed", error };
 }
 
-/** A time that cannot be read counts as now. */
+/** A time that cannot be read, or in the future, counts as now. */
 function leftOf(since: string, nowMs: number): number {
   const sinceMs = Date.parse(since);
-  return Number.isNaN(sinceMs) ? silentMs : sinceMs + silentMs - nowMs;
+  return Number.isNaN(sinceMs) ? silentMs : Math.min(silentMs, sinceMs + silentMs - nowMs);
 }

@@ -10,7 +10,7 @@
  * time.
  */
 import { drainAnswers, drainRequests, err, ok, type Node } from "@switchyard/api";
-import { isBehind, type Cache, type Reconcile } from "@switchyard/kube";
+import { isBehind, recordedMs, type Cache, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../../facts/live-rules.ts";
 import { hasDrainMarks } from "../cordon-node.ts";
@@ -138,8 +138,8 @@ function createRequestTimes({ states, nowMs }: Pick<DrainSlotsDeps, "states" | "
     /** In whole seconds like the conditions, so that the order of the queue is the one that users see. */
     get(name: string): number {
       const facts = states.get(name)?.drain;
-      const written = facts && waitingSince(facts);
-      if (written !== undefined) return Date.parse(written);
+      const writtenMs = facts && recordedMs(waitingSince(facts), nowMs());
+      if (writtenMs !== undefined) return writtenMs;
       const seenMs = firstSeenMs.get(name) ?? Math.floor(nowMs() / 1000) * 1000;
       firstSeenMs.set(name, seenMs);
       return seenMs;

@@ -14,7 +14,7 @@ import {
   readXdp,
   type NetlinkSocket,
 } from "@switchyard/netlink";
-import { isErrno } from "@switchyard/service";
+import { createFileAges, isErrno } from "@switchyard/service";
 import { promises as fs } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { HostError, withHostError } from "../../calls/host-error.ts";
@@ -58,6 +58,7 @@ export function createLeftovers({
 }: LeftoverDeps): Omit<PluginLeftovers, "listDevices"> {
   const { pluginLeftovers: at } = operations;
   const files = createLinuxHostFiles(root);
+  const ageOf = createFileAges();
   /** Of the first process, whose mounts are those of the host. */
   const mountsOfHost = () => readMounts(join(root, "proc/1/mountinfo"));
 
@@ -117,7 +118,7 @@ export function createLeftovers({
         const mounts = ofPool.length === 0 ? new Map<string, string>() : await mountsOfHost();
         const sockets = await listPluginSockets(pool, {
           directory: join(root, pluginDirectories.sockets),
-          nowMs: Date.now(),
+          ageOf,
         });
         return {
           mounts: ofPool.filter((path) => (mounts.get(path) ?? "bpf") === "bpf"),

@@ -29,8 +29,13 @@ async function makeSocket(pool: string): Promise<string> {
   return path;
 }
 
-const remove = (pools: readonly string[], held: readonly string[], nowMs = Date.now() + hour) =>
-  removeUnusedSockets({ directory, pools: new Set(pools), held: new Set(held), nowMs });
+const remove = (pools: readonly string[], held: readonly string[], aheadMs = hour) =>
+  removeUnusedSockets({
+    directory,
+    pools: new Set(pools),
+    held: new Set(held),
+    ageOf: (_path, changedMs) => Date.now() + aheadMs - changedMs,
+  });
 
 describe("removeUnusedSockets", () => {
   it("removes the sockets of a pool of which no pod has a device, and its directory", async () => {
@@ -45,7 +50,7 @@ describe("removeUnusedSockets", () => {
   it("leaves young sockets, other files and the sockets of other pools", async () => {
     await makeSocket("intel");
     await makeSocket("other");
-    expect(await remove(["intel"], [], Date.now() + 60_000)).toEqual([]);
+    expect(await remove(["intel"], [], 60_000)).toEqual([]);
     const notes = join(directory, "afxdp_intel/notes.txt");
     const plain = join(directory, "afxdp_intel/00000000-1111-4222-8333-0123456789ab.sock");
     for (const path of [notes, plain]) await writeFile(path, "");

@@ -4,9 +4,9 @@
  * makes one for each container that gets devices, and leaves it when it ends before a program has connected
  * (eve-and-afxdp.md b1). A socket is unused if the kubelet says that no pod has a device of its pool. The socket of a
  * container that is just being created is younger than the answer of the kubelet, so young ones stay.
- * Usage: `await removeUnusedSockets({ directory: "/tmp/afxdp_dp", pools: new Set(["intel"]), held, nowMs: Date.now() });`
+ * Usage: `await removeUnusedSockets({ directory: "/tmp/afxdp_dp", pools: new Set(["intel"]), held, ageOf: createFileAges() });`
  */
-import { isErrno } from "@switchyard/service";
+import { isErrno, type FileAge } from "@switchyard/service";
 import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { uuid } from "./upstream-device-record.ts";
@@ -18,8 +18,8 @@ export interface UnusedSockets {
   readonly pools: ReadonlySet<string>;
   /** Names of the pools of which pods have devices. */
   readonly held: ReadonlySet<string>;
-  /** Time since the epoch. */
-  readonly nowMs: number;
+  /** Returns the ages of files. */
+  readonly ageOf: FileAge;
 }
 
 /** A socket of a pool. */
@@ -37,11 +37,11 @@ export async function removeUnusedSockets({
   directory,
   pools,
   held,
-  nowMs,
+  ageOf,
 }: UnusedSockets): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const pool of [...pools].filter((name) => !held.has(name))) {
-    for (const { path, isYoung } of await listPluginSockets(pool, { directory, nowMs })) {
+    for (const { path, isYoung } of await listPluginSockets(pool, { directory, ageOf })) {
       if (isYoung) continue;
       await removePluginSocket(path);
       removed.push(path);
@@ -53,14 +53,14 @@ export async function removeUnusedSockets({
 /** Sorted. Other files are left out. */
 export async function listPluginSockets(
   pool: string,
-  { directory, nowMs }: Pick<UnusedSockets, "directory" | "nowMs">,
+  { directory, ageOf }: Pick<UnusedSockets, "directory" | "ageOf">,
 ): Promise<readonly PluginSocket[]> {
   const ofPool = join(directory, `afxdp_${pool}`);
   const sockets: PluginSocket[] = [];
   for (const name of (await namesIn(ofPool)).filter((each) => socketName.test(each)).sort()) {
     const path = join(ofPool, name);
     const file = await lstat(path);
-    if (file.isSocket()) sockets.push({ path, isYoung: nowMs - file.ctimeMs < leastAgeMs });
+    if (file.isSocket()) sockets.push({ path, isYoung: ageOf(path, file.ctimeMs) < leastAgeMs });
   }
   return sockets;
 }
