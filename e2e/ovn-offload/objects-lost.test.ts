@@ -5,7 +5,8 @@
  */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { hostPool } from "@switchyard/demo/openshift-objects";
-import { namespace } from "@switchyard/test-cluster";
+import type { KubeObject } from "@switchyard/kube";
+import { namespace, openshiftCrds } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -42,6 +43,57 @@ afterAll(async () => {
 
 const remove = (path: string) => () => simulated.place.api.remove(path);
 
+const kinds = "/apis/machineconfiguration.openshift.io/v1";
+const machineKinds = [
+  { kind: "MachineConfigPool", plural: "machineconfigpools" },
+  { kind: "MachineConfig", plural: "machineconfigs" },
+];
+const definition = (plural: string) => `${plural}.machineconfiguration.openshift.io`;
+
+/** A discovery of the API server is 30 s old at most, and watches that fail start again after at most a minute. */
+const unservedMs = 60_000;
+
+/** Runs `act` while no machine can boot: a real one needs minutes to drain. */
+async function whileHeld(act: () => Promise<void>): Promise<void> {
+  simulated.place.machineConfigOperator.hold();
+  await act();
+  await sleep(quietMs);
+  simulated.place.machineConfigOperator.hold(false);
+}
+
+/** Returns the objects of a kind as a backup has them. */
+async function backupOf(plural: string): Promise<readonly object[]> {
+  const items = fieldAt(await simulated.place.api.read(`${kinds}/${plural}`), "items");
+  return (Array.isArray(items) ? (items as readonly KubeObject[]) : []).flatMap((object) => {
+    const { metadata, ...rest } = object;
+    const { name, labels, annotations, ownerReferences } = metadata;
+    if (ownerReferences !== undefined || name.endsWith("-ovn-hw-offload")) return []; // controllers write them again
+    const { apiVersion, kind } = object;
+    return [{ ...rest, status: undefined, apiVersion, kind, metadata: { name, labels, annotations } }];
+  });
+}
+
+async function replaceDefinition(plural: string): Promise<void> {
+  const { place } = simulated;
+  const backup = await backupOf(plural);
+  await place.testCluster.cluster.kubectl(["delete", "crd", definition(plural), "--wait"]);
+  await sleep(quietMs);
+  for (const file of await openshiftCrds())
+    if (file.endsWith(`_${plural}.crd.yaml`)) await place.testCluster.cluster.applyCrds(file);
+  await sleep(quietMs);
+  for (const object of backup) await place.create(object);
+}
+
+async function unserve(plural: string): Promise<void> {
+  const serve = async (isServed: boolean) => {
+    const patch = JSON.stringify([{ op: "replace", path: "/spec/versions/0/served", value: isServed }]);
+    await simulated.place.testCluster.cluster.kubectl(["patch", "crd", definition(plural), "--type=json", "-p", patch]);
+  };
+  await serve(false);
+  await sleep(unservedMs);
+  await serve(true);
+}
+
 const cases = [
   {
     what: "its MachineConfig",
@@ -65,6 +117,31 @@ const cases = [
       await simulated.place.api.patch(pool, { spec: { paused: false } });
     },
   },
+  {
+    what: "the MachineConfigPool for two seconds",
+    restored: undefined,
+    act: () =>
+      whileHeld(async () => {
+        const [object] = (await backupOf("machineconfigpools")).filter(
+          (one) => fieldAt(one, "metadata", "name") === hostPool,
+        );
+        await simulated.place.api.remove(pool);
+        await sleep(2_000);
+        await simulated.place.create(object ?? {});
+      }),
+  },
+  ...machineKinds.flatMap(({ kind, plural }) => [
+    {
+      what: `the CustomResourceDefinition of ${kind}, and a backup returns`,
+      restored: undefined,
+      act: () => whileHeld(() => replaceDefinition(plural)),
+    },
+    {
+      what: `${kind} from what the API server serves, for a minute`,
+      restored: undefined,
+      act: () => whileHeld(() => unserve(plural)),
+    },
+  ]),
   {
     what: "its policy, with what an administrator set in it",
     act: remove(policy),

@@ -161,6 +161,41 @@ describe("hosts of a pool whose selectors became invalid", () => {
   });
 });
 
+describe("hosts whose MachineConfigPool is gone", () => {
+  function ready(): SimulatedCluster {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    return cluster;
+  }
+
+  function withoutPools(cluster: SimulatedCluster, isGone: (name: string) => boolean) {
+    const observed = cluster.observed();
+    const machineConfigPools = (observed.machineConfigPools ?? []).filter(({ metadata }) => !isGone(metadata.name));
+    return decide({ ...observed, machineConfigPools });
+  }
+
+  it.each([
+    { what: "its pool", isGone: (name: string) => name === "dpu" },
+    { what: "all pools", isGone: () => true },
+  ])("stay as they are if somebody deletes $what, and the status says what to do", ({ isGone }) => {
+    const { writes, overall, ...rest } = withoutPools(ready(), isGone);
+    expect(writes).toEqual([]);
+    expect(overall).toMatchObject({ state: "degraded" });
+    expect(JSON.stringify(rest)).toContain(
+      "MachineConfigPool dpu does not exist, so the host stays as it is: create the pool again",
+    );
+  });
+
+  it("leave if the entry is removed, too", () => {
+    const cluster = ready();
+    cluster.entries = [];
+    cluster.pools.delete("dpu");
+    cluster.settle();
+    expect(cluster.configs.size).toBe(0);
+  });
+});
+
 it("restores the last node that leaves a pool, while the pool stays selected", () => {
   const cluster = openshift();
   cluster.addPool("other");

@@ -40,7 +40,11 @@ export function decide(observed: ObservedCluster): Decision {
     networkOf: (node) => reportOf(node)?.hostNetwork,
   });
   const ports = managementPortsPerHost(observed);
-  const hosts = assignHosts(factsOf(observed, ports.count), selection, isKindMissing(observed));
+  const hosts = assignHosts(factsOf(observed, ports.count), selection, {
+    isKindMissing: isKindMissing(observed),
+    names: machineConfigPools && new Set(machineConfigPools.map(({ metadata }) => metadata.name)),
+    entries,
+  });
   const isNeeded = hosts.some(needsShared);
   const eligible = dnsNodes(observed, hosts);
   const dns = placeDns(observed, { isNeeded, eligible });

@@ -3,7 +3,8 @@
  * AssignedHost is a node that is, becomes or was the host of a SmartNIC, and where it is going. The state machine of a host is in
  * host-labels.ts: each label is a step, and docs/guide/ovn-offload.md has the picture.
  */
-import type { OffloadPool, OffloadSelection } from "@switchyard/policy";
+import type { OvnHardwareOffload } from "@switchyard/api";
+import { hasLabels, labelsOf, type OffloadPool, type OffloadSelection } from "@switchyard/policy";
 import type { HostState } from "./host-state.ts";
 import type { UnknownEntries } from "./observed.ts";
 
@@ -21,11 +22,21 @@ export interface AssignedHost extends HostState {
   readonly problem?: string;
 }
 
-/** Returns the nodes that are selected or marked. `isKindMissing`: hosts were configured by a kind that is not served now. */
+/** What is known of the MachineConfigPools, besides those that are selected. */
+export interface KnownPools {
+  /** Hosts were configured by a kind that is not served now. */
+  readonly isKindMissing: boolean;
+  /** Names of all pools; undefined in a cluster without MachineConfigPools. */
+  readonly names: ReadonlySet<string> | undefined;
+  /** Labels that entries select. */
+  readonly entries: readonly Pick<OvnHardwareOffload, "nodeSelector">[];
+}
+
+/** Returns the nodes that are selected or marked. */
 export function assignHosts(
   facts: readonly HostState[],
   { pools, problems }: OffloadSelection,
-  isKindMissing: boolean,
+  known: KnownPools,
 ): readonly AssignedHost[] {
   const poolOf = new Map(pools.flatMap((pool) => pool.nodes.map((node): [string, OffloadPool] => [node, pool])));
   const ofNode = new Map(
@@ -42,8 +53,9 @@ export function assignHosts(
     const selected = poolOf.get(name);
     const pool = selected?.name ?? marker;
     if (pool === undefined) return [];
-    const problem = ofNode.get(name) ?? (selected === undefined ? ofPool.get(pool) : undefined);
-    if (isKindMissing)
+    const problem =
+      ofNode.get(name) ?? (selected === undefined ? (ofPool.get(pool) ?? lostPool(one, known)) : undefined);
+    if (known.isKindMissing)
       return marker === undefined ? [] : [{ ...one, direction: "stay", pool: marker, problem: kindMissing }];
     // A card that is not reported at the moment is no reason to leave.
     if (problem !== undefined) {
@@ -53,6 +65,19 @@ export function assignHosts(
     }
     return [{ ...one, direction: selected === undefined ? "leave" : "enter", pool }];
   });
+}
+
+/** Says that the pool of a marked host is gone. Its absence is no wish while the node has the labels that an entry selects. */
+function lostPool({ marker, node }: HostState, { names, entries }: KnownPools): string | undefined {
+  if (marker === undefined || names?.has(marker) !== false) return undefined;
+  const isWanted = entries.some(({ nodeSelector }) => {
+    return Object.keys(nodeSelector).length > 0 && hasLabels(labelsOf(node), nodeSelector);
+  });
+  if (!isWanted) return undefined;
+  return (
+    `MachineConfigPool ${marker} does not exist, so the host stays as it is: create the pool again to keep the host, or remove ` +
+    "the entry from spec.ovnHardwareOffload to return Open vSwitch to the host"
+  );
 }
 
 /** Returns the marked nodes, which stay as they are while it is not known what is selected. */
