@@ -3,13 +3,12 @@
  * The service that gives AF_XDP devices to pods. main.ts is its process.
  */
 import { bpfmanProgram, xskMapDirectory } from "@switchyard/api";
-import { encodeRedirectObject } from "@switchyard/netlink";
+import { encodeRedirectObject, takePluginLock } from "@switchyard/netlink";
 import { isErrno, levelOfVerbosity, makeDirectory, runService, type ServiceContext } from "@switchyard/service";
 import { connectToCluster } from "@switchyard/service/cluster";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
-import { takePluginLock } from "./plugin-lock.ts";
 import { createPluginMetrics } from "./plugin-metrics.ts";
 import { servePoolsOfNode } from "./serve-pools-of-node.ts";
 import { createPoolServer } from "./serve-pools.ts";
@@ -68,6 +67,7 @@ async function lockNode(
   let reason = "waiting for the lock of this node";
   setNotReady(() => [reason]);
   return takePluginLock(path, {
+    program: "the AF_XDP device plugin",
     signal,
     onWaiting(next) {
       reason = next;

@@ -25,6 +25,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { serveDraPlugin, type ClaimRef, type DraDeviceHealth } from "@switchyard/kubelet";
+import { takePluginLock } from "@switchyard/netlink";
 import { allocationOf } from "@switchyard/policy";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { createFailureLog } from "@switchyard/service/cluster";
@@ -69,9 +70,29 @@ export interface ServeNodeOptions extends Pick<DraDriverFlags, "nodeName" | "res
 /** Must stay the same in all releases. */
 const manager = "switchyard-dra-driver";
 
-/** Resolves when `signal` has aborted. */
+const lockName = "dra-driver.lock";
+
+/** Waits for the process that ran before, and says so. Two would attach the interfaces of a pod twice. */
+async function lockNode(
+  path: string,
+  { log, setNotReady, signal }: Pick<ServeNodeOptions, "log" | "setNotReady" | "signal">,
+): Promise<AsyncDisposable> {
+  let reason = "waiting for the lock of this node";
+  setNotReady(() => [reason]);
+  return takePluginLock(path, {
+    program: "the DRA driver",
+    signal,
+    onWaiting(next) {
+      reason = next;
+      log.warn({ reason }, "waiting for the lock of the DRA driver");
+    },
+  });
+}
+
+/** Resolves when `signal` has aborted; rejects with its reason if another process of the driver runs on the node until then. */
 export async function serveNode(options: ServeNodeOptions): Promise<void> {
   const { transport, host, nodeName, namespace, resourcePrefix, kubelet, log, signal } = options;
+  await using _lock = await lockNode(join(kubelet.directory, "plugins", draDriverName, lockName), options);
   const metrics = createDriverMetrics(options.metrics);
   const failed = createFailureLog(log);
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {

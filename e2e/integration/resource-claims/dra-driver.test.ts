@@ -14,7 +14,7 @@ import {
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 import { createClaimsWorld, nodeName, type ClaimsWorld } from "@switchyard/dra-driver/testing";
-import { serveNode } from "@switchyard/dra-driver/serve-node";
+import { serveNode, type ServeNodeOptions } from "@switchyard/dra-driver/serve-node";
 import { collectionPath, connect, objectPath, type Transport } from "@switchyard/kube";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
 import { createDraKubelet, type DraKubelet } from "@switchyard/kubelet/testing/dra";
@@ -32,6 +32,9 @@ let admin: Transport;
 let world: ClaimsWorld;
 let kubelet: FakeKubelet;
 let driver: DraKubelet;
+/** Starts a process of the driver. */
+let start: (more?: Partial<ServeNodeOptions>) => AsyncDisposable;
+let running: AsyncDisposable;
 
 /** What the driver needs, as [verbs, resource]. */
 const rights = [
@@ -76,18 +79,27 @@ beforeAll(async () => {
   await writeState(world.state);
   kubelet = stack.use(await startFakeKubelet(directory));
   const transport = stack.use(await connect({ kubeconfig: await cluster.clientFor({ token }) }));
-  const end = new AbortController();
-  const serving = serveNode({
-    ...{ transport, namespace, nodeName, resourcePrefix: "openshift.io" },
-    host: world.kernel.host(),
-    kubelet: { directory, onHost: directory },
-    ...{ maxCacheAge: 60_000, log: silentLogger, metrics: new Registry(), setNotReady: () => undefined },
-    signal: end.signal,
-  });
-  stack.defer(async () => {
-    end.abort();
-    await serving;
-  });
+  start = (more = {}) => {
+    const end = new AbortController();
+    const serving = serveNode({
+      ...{ transport, namespace, nodeName, resourcePrefix: "openshift.io" },
+      host: world.kernel.host(),
+      kubelet: { directory, onHost: directory },
+      ...{ maxCacheAge: 60_000, log: silentLogger, metrics: new Registry(), setNotReady: () => undefined },
+      signal: end.signal,
+      ...more,
+    });
+    return {
+      async [Symbol.asyncDispose]() {
+        end.abort();
+        await serving.catch((error: unknown) => {
+          if (error !== end.signal.reason) throw error;
+        });
+      },
+    };
+  };
+  running = start();
+  stack.defer(() => running[Symbol.asyncDispose]());
   driver = stack.use(createDraKubelet(directory));
   await eventually("the driver is there", async () => (await driver.register(draDriverName)).name !== "");
 }, 600_000);
@@ -219,4 +231,19 @@ it("taints all VFs of a PF that is gone, and tells the kubelet", async () => {
   const health = await driver.untilHealth((list) => list.some((device) => device.health === "unhealthy"));
   expect(health[0]?.message).toMatch(/^PF .* does not exist any longer$/);
   expect(kubelet.calls.list).toBeGreaterThan(0);
+});
+
+it("serves the kubelet by one process: another one waits, says why, and takes over when the first one ends", async () => {
+  const problems: (() => readonly string[])[] = [];
+  await using second = start({ setNotReady: (check) => problems.push(check) });
+  await eventually("it waits", () =>
+    Promise.resolve(problems.at(-1)?.().join().includes("another process of the DRA driver") === true),
+  );
+  expect((await driver.register(draDriverName)).name).toBe(draDriverName);
+  await running[Symbol.asyncDispose]();
+  running = second;
+  await eventually("the second one answers", async () => {
+    const found = await driver.register(draDriverName).catch(() => undefined);
+    return found?.name === draDriverName;
+  });
 });

@@ -97,6 +97,16 @@ describe("serveDraPlugin", () => {
     expect(await kubelet.untilHealth(([first]) => first?.health === "unhealthy")).toEqual([ill]);
   });
 
+  it("can be called while a process that was deleted by force ends after its successor has started", async () => {
+    const old = await served();
+    await using _second = await served();
+    await old[Symbol.asyncDispose]();
+    using kubelet = createDraKubelet(directory);
+    await kubelet.register(driver);
+    expect((await kubelet.prepare([claim])).size).toBe(1);
+    expect(await readdir(join(directory, "plugins", driver))).toEqual(["dra.sock"]);
+  });
+
   it("leaves no socket behind, and replaces those of a process that was killed", async () => {
     const killed = await served();
     await using _second = await served();

@@ -13,7 +13,8 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { rm } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Encodes or decodes a message. A decoder throws ProtobufError. */
@@ -102,20 +103,26 @@ export interface GrpcService {
 /** Calls have this time to end before they are cancelled. */
 const graceMs = 1_000;
 
+let sockets = 0;
+
 /**
  * serveGrpc serves a gRPC service on a Unix socket. Resolves when the socket is ready. Disposing of the result ends all calls and
- * removes the socket.
+ * removes the socket, unless another process has replaced it.
  */
 export async function serveGrpc({ path, methods, handlers, end }: GrpcService): Promise<AsyncDisposable> {
-  await rm(path, { force: true });
+  // A server removes the path that it was bound to when it ends, whoever has bound it again. The kubelet ignores names with a dot.
+  const bound = join(dirname(path), `.${process.pid}-${++sockets}`);
+  await rm(bound, { force: true });
   const server = new Server({ "grpc.enable_channelz": 0 });
   server.addService(methods as ServiceDefinition, handlers);
   await new Promise<void>((resolve, reject) => {
-    server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) => {
+    server.bindAsync(`unix:${bound}`, ServerCredentials.createInsecure(), (error) => {
       if (error === null) resolve();
       else reject(error);
     });
   });
+  const { ino } = await stat(bound);
+  await rename(bound, path);
   return {
     async [Symbol.asyncDispose]() {
       end?.();
@@ -129,7 +136,8 @@ export async function serveGrpc({ path, methods, handlers, end }: GrpcService): 
       await Promise.race([isShutDown, delay(graceMs, undefined, { signal: grace.signal }).catch(() => undefined)]);
       grace.abort();
       server.forceShutdown();
-      await rm(path, { force: true });
+      const present = await stat(path).catch(() => undefined);
+      if (present?.ino === ino) await rm(path, { force: true });
     },
   };
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * takePluginLock ensures that one device plugin runs on a node. A pod that was deleted by force can still run when its successor
- * starts: both would serve the same sockets, and the one that ends would remove those of the other.
- * Usage: `await using lock = await takePluginLock("/run/switchyard/afxdp/afxdp-device-plugin.lock", { onWaiting, signal });`
+ * takePluginLock ensures that one process of a plugin of the kubelet runs on a node. A pod that was deleted by force can still run when
+ * its successor starts: both would serve the same sockets, and the one that ends would remove those of the other.
+ * Usage: `await using lock = await takePluginLock("/run/p/p.lock", { program: "the DRA driver", onWaiting, signal });`
  */
-import { tryFileLock } from "@switchyard/netlink";
+import { tryFileLock } from "../libc.ts";
 import { isErrno, makeDirectory } from "@switchyard/service";
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
@@ -12,6 +12,8 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface PluginLockOptions {
+  /** The program, for messages: "the DRA driver". */
+  readonly program: string;
   /** Called with the reason of the wait, and again when it changes. */
   readonly onWaiting: (reason: string) => void;
   /** Ends the wait: takePluginLock rejects with the reason of the signal. */
@@ -24,10 +26,13 @@ const retryMs = 250;
  * Waits for the lock of the file, which the kernel releases when the process has ended in any way. Disposing of the result releases
  * it, too. A file that cannot be opened is the reason of a wait: an administrator can correct it.
  */
-export async function takePluginLock(path: string, { onWaiting, signal }: PluginLockOptions): Promise<AsyncDisposable> {
+export async function takePluginLock(
+  path: string,
+  { program, onWaiting, signal }: PluginLockOptions,
+): Promise<AsyncDisposable> {
   for (let reported = ""; ;) {
     signal.throwIfAborted();
-    const taken = await tryToTake(path);
+    const taken = await tryToTake(path, program);
     if (typeof taken !== "string") return { [Symbol.asyncDispose]: () => taken.close() };
     if (taken !== reported) onWaiting(taken);
     reported = taken;
@@ -35,14 +40,14 @@ export async function takePluginLock(path: string, { onWaiting, signal }: Plugin
   }
 }
 
-async function tryToTake(path: string): Promise<FileHandle | string> {
+async function tryToTake(path: string, program: string): Promise<FileHandle | string> {
   let file: FileHandle | undefined;
   try {
     await makeDirectory(dirname(path));
     file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     if (!tryFileLock(file.fd)) {
       await file.close();
-      return `another process of the AF_XDP device plugin runs on this node: it has the lock of ${path}`;
+      return `another process of ${program} runs on this node: it has the lock of ${path}`;
     }
     // The file may have been replaced after it was opened. Then the lock of the new file counts.
     if ((await stat(path)).ino === (await file.stat()).ino) return file;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { takePluginLock } from "./plugin-lock.ts";
 
 describe("takePluginLock", () => {
+  const program = "the DRA driver";
   let directory = "";
   let path = "";
   beforeEach(() => {
@@ -23,11 +24,9 @@ describe("takePluginLock", () => {
       reasons.push(reason);
       if (reasons.length === 1) void first[Symbol.asyncDispose]();
     };
-    const first = await takePluginLock(path, { onWaiting, signal });
-    await using _second = await takePluginLock(path, { onWaiting, signal });
-    expect(reasons).toEqual([
-      `another process of the AF_XDP device plugin runs on this node: it has the lock of ${path}`,
-    ]);
+    const first = await takePluginLock(path, { program, onWaiting, signal });
+    await using _second = await takePluginLock(path, { program, onWaiting, signal });
+    expect(reasons).toEqual([`another process of the DRA driver runs on this node: it has the lock of ${path}`]);
   });
 
   it("waits while the file cannot be opened, and until the signal aborts", async () => {
@@ -38,7 +37,7 @@ describe("takePluginLock", () => {
       reasons.push(reason);
       end.abort(new Error("the process ends"));
     };
-    await expect(takePluginLock(path, { onWaiting, signal: end.signal })).rejects.toThrow("the process ends");
+    await expect(takePluginLock(path, { program, onWaiting, signal: end.signal })).rejects.toThrow("the process ends");
     expect(reasons).toEqual([expect.stringMatching(/^take the lock of .*EISDIR/)]);
   });
 });
