@@ -51,6 +51,8 @@ interface ProcessOptions {
   readonly kubeletDirectory?: string;
   readonly readUnregistered?: ReadUnregistered;
   readonly ownPod?: PodName;
+  /** Name of the pod's directory for the configuration. */
+  readonly config?: string;
 }
 
 /** One process of the sidecar, or of the init container, whose state of the node can be set. */
@@ -60,8 +62,9 @@ function process({
   kubeletDirectory = directory,
   readUnregistered = allRegistered,
   ownPod,
+  config = "config",
 }: ProcessOptions = {}) {
-  const configFile = join(directory, "config/config.json");
+  const configFile = join(directory, config, "config.json");
   const sidecar = {
     state: lab,
     condition: undefined as Partial<NewCondition> | undefined,
@@ -357,6 +360,24 @@ describe.each([
     await utimes(path, right, right);
     await sidecar.run();
     expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf1, vf2, vf3] });
+  });
+});
+
+describe("two pods of the sidecar on a node, one of which was deleted by force", () => {
+  it("come to the same configuration in any order, say the same, and offer no VF that a pod has under a new name", async () => {
+    const old = process();
+    for (let nth = 1; nth <= 2; nth++) await old.run();
+    kubelet.pods = [pod("app1", "openshift.io/lab", vf0)];
+    const next = process({ config: "next" });
+    for (const sidecar of [next, old, next]) await sidecar.run();
+    for (const sidecar of [old, next]) sidecar.state = lab2;
+    for (const sidecar of [next, old, next, old]) await sidecar.run();
+    expect(await next.offered()).toEqual({ lab2: [vf1, vf2, vf3] });
+    expect([await old.offered(), old.condition]).toEqual([await next.offered(), next.condition]);
+    kubelet.pods = [];
+    for (let nth = 1; nth <= 2; nth++) for (const sidecar of [old, next]) await sidecar.run();
+    expect(await next.offered()).toEqual({ lab2: [vf0, vf1, vf2, vf3] });
+    expect([await old.offered(), old.condition]).toEqual([await next.offered(), next.condition]);
   });
 });
 
