@@ -187,6 +187,18 @@ describe("what a pod has", () => {
     expect([daemon.needs.at(-1), daemon.shown()[0]?.mtu, daemon.shown()[0]?.held]).toEqual([false, 3000, false]);
   });
 
+  it("does not keep the MTU and the queues that a pod with NET_ADMIN has set", async () => {
+    const kernel = kernelWith(mlx5);
+    const daemon = afxdpOn(kernel.host());
+    const wanted = primary({ mtu: 3000, queues: 2 });
+    await daemon.pass(wanted);
+    const { links, xdp } = kernel.host();
+    await links.setMtu("enp59s0f0np0", 1500);
+    await xdp.setQueues("enp59s0f0np0", 4);
+    expect([await daemon.pass(wanted), daemon.error()]).toEqual(["settled", ""]);
+    expect(daemon.shown()[0]).toMatchObject({ mtu: 3000, queues: 2 });
+  });
+
   it("is unknown while the kubelet does not answer", async () => {
     const kernel = kernelWith(mlx5);
     const kubelet = kubeletOf();
