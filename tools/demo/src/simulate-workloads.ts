@@ -19,6 +19,8 @@ import { namespace, type TestCluster } from "@switchyard/test-cluster";
 const daemonSets = { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true } as const;
 const deployments = { ...daemonSets, kind: "Deployment", plural: "deployments" } as const;
 const operatorName = "sriov-network-operator";
+/** As the chart names it for the release of the README. */
+const deploymentName = `switchyard-${operatorName}`;
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -73,6 +75,11 @@ export async function simulateWorkloads(testCluster: TestCluster): Promise<void>
       const pod = { name: `${name}-${metadata.name}`, labels, nodeName: metadata.name, owner: { name, uid } };
       await createPod(transport, pod);
     }
+    const names = new Set(selected.map(({ metadata }) => `${name}-${metadata.name}`));
+    for (const { metadata } of nodeCache.list()) {
+      const left = { name: `${name}-${metadata.name}`, namespace };
+      if (!names.has(left.name)) await deletePod(transport, left);
+    }
     const count = selected.length;
     const counts = { desiredNumberScheduled: count, currentNumberScheduled: count, updatedNumberScheduled: count };
     const ready = { numberReady: count, numberAvailable: count, numberMisscheduled: 0, observedGeneration: generation };
@@ -83,13 +90,13 @@ export async function simulateWorkloads(testCluster: TestCluster): Promise<void>
 async function createOperator(transport: Transport): Promise<void> {
   const labels = { name: operatorName, "app.kubernetes.io/name": "switchyard" };
   const template = { metadata: { labels }, spec: { containers: [{ name: operatorName, image: "demo/operator" }] } };
-  const metadata = { name: operatorName, namespace, labels };
+  const metadata = { name: deploymentName, namespace, labels };
   const spec = { replicas: 1, selector: { matchLabels: labels }, template };
   const body = { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
   await transport.request({ method: "POST", path: collectionPath(deployments, namespace), body });
   const status = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, observedGeneration: 1 };
   await patchStatus(transport, objectPath(deployments, metadata, "status"), status);
-  await createPod(transport, { name: `${operatorName}-0`, labels });
+  await createPod(transport, { name: `${deploymentName}-0`, labels });
 }
 
 async function createPod(transport: Transport, { name, labels, nodeName, owner }: NewPod): Promise<void> {
@@ -106,7 +113,19 @@ async function createPod(transport: Transport, { name, labels, nodeName, owner }
     throw error;
   }
   const conditions = [{ type: "Ready", status: "True" }];
-  await patchStatus(transport, objectPath(pods, metadata, "status"), { phase: "Running", conditions });
+  const running = { startedAt: new Date().toISOString().replace(/\.\d+/, "") };
+  const containerStatuses = [
+    { name: "main", image: "demo/main", imageID: "", ready: true, restartCount: 0, state: { running } },
+  ];
+  await patchStatus(transport, objectPath(pods, metadata, "status"), { phase: "Running", conditions, containerStatuses });
+}
+
+async function deletePod(transport: Transport, pod: { readonly name: string; readonly namespace: string }): Promise<void> {
+  try {
+    await transport.request({ method: "DELETE", path: objectPath(pods, pod) });
+  } catch (error) {
+    if (!isKubeError(error, "NotFound")) throw error;
+  }
 }
 
 async function patchStatus(transport: Transport, path: string, status: object): Promise<void> {

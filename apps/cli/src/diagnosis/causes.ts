@@ -27,7 +27,9 @@ const nodeFails = [
   ...["StepFailed", "StepHangs", "NotPossible", "PowerCycleRequired", "DiscoveryFailed", "PassFailed"],
   ...["ApiServerUnreachable", "GatewayUnreachable", "NodeSyncFailed", "NodeInProgressTooLong"],
 ];
-const drains = ["EvictingPods", "PodsStay", "LookingForPods", "DrainTakesLong", "WaitingForDrain"];
+/** What a node that has a drain slot waits for. */
+const evictions = ["EvictingPods", "PodsStay", "LookingForPods", "DrainTakesLong"];
+const drains = [...evictions, "WaitingForDrain"];
 
 /** In the order in which causes are looked for: that of a component before that of a node before that of a policy. */
 const links: readonly Link[] = [
@@ -56,9 +58,9 @@ const links: readonly Link[] = [
     relates: (_, { object }) => object.name === "sriov-network-config-daemon",
   },
   { causes: ["DisruptionBudgetBlocksDrain"], consequences: drains, relates: concernsSameNode },
-  { causes: drains, consequences: ["WaitingForSlot", "DrainWaits"], relates: () => true },
+  { causes: evictions, consequences: ["WaitingForSlot", "DrainWaits"], relates: () => true },
   {
-    causes: ["EvictingPods", "PodsStay", "DrainTakesLong"],
+    causes: ["EvictingPods", "PodsStay", "DrainTakesLong", "WaitingForSlot"],
     consequences: ["WaitingForDrain"],
     relates: concernsSameNode,
   },
@@ -68,7 +70,7 @@ const links: readonly Link[] = [
   { causes: ["PolicyProblem", "PoolProblem"], consequences: ["Invalid", "Overlap"], relates: isSameObject },
   {
     causes: ["DaemonPodNotRunning", ...nodeFails, ...drains, "WaitingForSlot", "DrainWaits", "Rebooting", "HeldByPool"],
-    consequences: ["NodesFailed", "Configuring", "DaemonStalled", "DevicePluginStale"],
+    consequences: ["NodesFailed", "Configuring", "DaemonStalled", "DevicePluginStale", "VfsMissing"],
     relates: concernsSameNode,
   },
 ];

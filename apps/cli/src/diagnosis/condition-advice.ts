@@ -53,7 +53,7 @@ type AllAdvice = {
 
 const describe = (resource: string): string => `kubectl -n {namespace} describe ${resource} {name}`;
 const object = describe("{resource}");
-const operatorLog = "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100";
+const operatorLog = "kubectl -n {operatorNamespace} logs -l name=sriov-network-operator --tail 100";
 const daemonLog = "kubectl -n {operatorNamespace} logs {daemonPod} --tail 100";
 const podsOnNode = "kubectl get pods -A -o wide --field-selector spec.nodeName={name}";
 const devicePluginLog = "kubectl -n {namespace} logs -l app=sriov-device-plugin --all-containers --tail 100";

@@ -59,10 +59,16 @@ const rules: readonly Rule[] = [
 
 export function diagnose(snapshot: Snapshot): Diagnosis {
   const warningsAbout = eventsOf(snapshot);
-  const findings = rules
-    .flatMap((find) => find(snapshot))
+  const detected = rules.flatMap((find) => find(snapshot));
+  const messages = Map.groupBy(detected, ({ object }) => keyOf(object));
+  // What a finding about the object says already is no evidence for it, nor for another one.
+  const isNews = ({ object }: Finding, text: string): boolean => {
+    return !(messages.get(keyOf(object)) ?? []).some(({ message }) => message === text);
+  };
+  const findings = detected
     .map((finding) => {
-      return { ...finding, evidence: [...finding.evidence, ...warningsAbout(finding.object, finding.sinceMs)] };
+      const warnings = warningsAbout(finding.object, finding.sinceMs).filter(({ text }) => isNews(finding, text));
+      return { ...finding, evidence: [...finding.evidence, ...warnings.map(({ line }) => line)] };
     })
     .sort(compareFindings);
   const isHealthy = findings.every(({ severity }) => severity === "info");

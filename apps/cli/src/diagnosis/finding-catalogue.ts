@@ -41,7 +41,7 @@ export const findingCatalogue = {
     severity: "error",
     cause:
       "The operator creates a SriovNetworkNodeState for each node of the node set. The operator does not run, or its log has the error.",
-    next: "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100",
+    next: "kubectl -n {operatorNamespace} logs -l name=sriov-network-operator --tail 100",
   },
   NodeStateWithoutNode: {
     severity: "warning",
@@ -109,7 +109,7 @@ export const findingCatalogue = {
   PolicyOutsideOperatorNamespace: {
     severity: "error",
     cause:
-      "The operator uses policies, pools and configurations in its own namespace only. Elsewhere they have no status.",
+      "The operator uses policies, pools and configurations in its own namespace only. Elsewhere they have no status. Create the object in that namespace, and delete this one.",
     next: "kubectl -n {namespace} get {resource} {name} -o yaml",
   },
   ObjectRefused: {
@@ -276,12 +276,12 @@ export const findingCatalogue = {
     severity: "error",
     cause:
       "The API server refuses the certificate of the webhook's server. With failurePolicy Fail, it refuses every request that the webhook selects.",
-    next: "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100",
+    next: "kubectl -n {operatorNamespace} logs -l name=sriov-network-operator --tail 100",
   },
   WebhookCaExpiresSoon: {
     severity: "warning",
     cause: "The operator or cert-manager renews certificates long before they expire. Something prevents it.",
-    next: "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100",
+    next: "kubectl -n {operatorNamespace} logs -l name=sriov-network-operator --tail 100",
   },
   ServerCertificateExpired: {
     severity: "error",

@@ -42,6 +42,13 @@ export function findingChains(findings: readonly Finding[]): readonly FindingCha
   });
 }
 
+/** The number of chains by severity. A cause and what it explains count as one. */
+export function countChains(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
+  const chains = findingChains(findings);
+  const count = (severity: Severity) => chains.filter((chain) => chain.severity === severity).length;
+  return { error: count("error"), warning: count("warning"), info: count("info") };
+}
+
 const order: readonly Severity[] = ["error", "warning", "info"];
 
 function consequencesOf(findings: readonly Finding[]): readonly string[] {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** doctorText describes a diagnosis for people: the findings, then the results by kind. */
 import type { Diagnosis, ObjectResult } from "../diagnosis/diagnose.ts";
-import type { Severity } from "../diagnosis/finding-catalogue.ts";
-import { findingChains, someOf, type FindingChain } from "../diagnosis/finding-chains.ts";
+import { countChains, findingChains, someOf, type FindingChain } from "../diagnosis/finding-chains.ts";
 import type { TextStyle } from "../terminal.ts";
 import { printable, table, wrap } from "../text.ts";
 
@@ -62,9 +61,7 @@ export function countsOfResults({ results }: Diagnosis): readonly ResultCounts[]
 
 /** "Doctor: 1 error, 2 warnings." */
 export function diagnosisSummary({ findings }: Diagnosis): string {
-  const chains = findingChains(findings);
-  const count = (severity: Severity) => chains.filter((chain) => chain.severity === severity).length;
-  const [errors, warnings, infos] = [count("error"), count("warning"), count("info")];
+  const { error: errors, warning: warnings, info: infos } = countChains(findings);
   const counts = [
     errors === 1 ? "1 error" : `${errors} errors`,
     warnings === 1 ? "1 warning" : `${warnings} warnings`,

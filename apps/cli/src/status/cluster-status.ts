@@ -5,6 +5,7 @@
  */
 import { annotations, defined, drainAnswers, drainRequests, type ObjectStatus } from "@switchyard/api";
 import type { Diagnosis } from "../diagnosis/diagnose.ts";
+import { countChains } from "../diagnosis/finding-chains.ts";
 import { listVfs, type VfRow } from "../diagnosis/list-vfs.ts";
 import type { ClusterName, Snapshot } from "../diagnosis/snapshot.ts";
 import { at, labelOf, listAt, textAt } from "../json.ts";
@@ -29,7 +30,7 @@ export interface ClusterStatus {
   readonly networks: { readonly ready: number; readonly notReady: readonly NotReady[] };
   /** VFs by resource, by name. */
   readonly resources: readonly ResourceUse[];
-  /** Number of findings of a diagnosis. */
+  /** Number of causes that a diagnosis found, as `switchyard doctor` counts them. */
   readonly findings: { readonly errors: number; readonly warnings: number };
 }
 
@@ -83,7 +84,7 @@ interface ResourceUse {
 export function clusterStatus(snapshot: Snapshot, diagnosis: Diagnosis): ClusterStatus {
   const states = nodeStates(snapshot);
   const count = (state: NodeStanding["state"]) => states.filter((one) => one.state === state).length;
-  const severity = (wanted: string) => diagnosis.findings.filter((finding) => finding.severity === wanted).length;
+  const { error: errors, warning: warnings } = countChains(diagnosis.findings);
   return {
     ...defined({ cluster: snapshot.source }),
     namespace: snapshot.namespace,
@@ -100,7 +101,7 @@ export function clusterStatus(snapshot: Snapshot, diagnosis: Diagnosis): Cluster
     policies: policies(snapshot),
     networks: networks(snapshot),
     resources: resources(listVfs(snapshot)),
-    findings: { errors: severity("error"), warnings: severity("warning") },
+    findings: { errors, warnings },
   };
 }
 

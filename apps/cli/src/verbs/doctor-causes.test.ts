@@ -79,12 +79,17 @@ describe("switchyard doctor, with one cause", () => {
   const configuring = conditions("SriovNetworkNodePolicy", undefined, [condition("Progressing", "Configuring")]);
 
   it("names a budget, and below it the drain, the nodes that wait for it, and the policy", async () => {
-    const next = drained("worker-2", [condition("DrainProgressing", "WaitingForSlot", "because", "False")], false);
+    const queued = [
+      condition("DrainProgressing", "WaitingForSlot", "because", "False"),
+      condition("Progressing", "WaitingForDrain"),
+    ];
+    const next = drained("worker-2", queued, false);
     const { rows, text } = await chains(clusterWith([budget, drained("worker-1", waiting), next, configuring]));
     expect(rows[0]).toBe("DisruptionBudgetBlocksDrain");
     expect(rows.slice(1).sort()).toEqual([
       "Configuring <- DisruptionBudgetBlocksDrain",
       "EvictingPods <- DisruptionBudgetBlocksDrain",
+      "WaitingForDrain <- DisruptionBudgetBlocksDrain",
       "WaitingForDrain <- DisruptionBudgetBlocksDrain",
       "WaitingForSlot <- DisruptionBudgetBlocksDrain",
     ]);
@@ -155,6 +160,13 @@ describe("switchyard doctor, with one cause", () => {
     const failed = conditions("SriovNetworkNodeState", "worker-1", [condition("Degraded", "StepFailed")]);
     const policy = conditions("SriovNetworkNodePolicy", undefined, [condition("Degraded", "NodesFailed")]);
     expect((await chains(clusterWith([failed, policy]))).rows).toEqual(["StepFailed", "NodesFailed <- StepFailed"]);
+    const missing = condition("DevicePluginConfigured", "VfsMissing", "because", "False");
+    const failedToo = conditions("SriovNetworkNodeState", "worker-1", [condition("Degraded", "NotPossible"), missing]);
+    expect((await chains(clusterWith([failedToo, policy]))).rows.toSorted()).toEqual([
+      "NodesFailed <- NotPossible",
+      "NotPossible",
+      "VfsMissing <- NotPossible",
+    ]);
     const unmatched = conditions("SriovNetworkNodePolicy", undefined, [
       condition("Ready", "NoNodesMatched", "x", "False"),
     ]);
@@ -186,6 +198,27 @@ describe("switchyard doctor, with evidence of the past", () => {
     const evidence = JSON.stringify(findings[0]?.["evidence"]);
     expect(evidence).toContain(": new");
     expect(evidence).not.toContain(": old");
+  });
+
+  it("leaves out an event that says what the finding says, and errors of a node that has succeeded since", async () => {
+    const failed = conditions("SriovNetworkNodeState", "worker-1", [condition("Degraded", "StepFailed", "no space")]);
+    const { findings } = await chains([...clusterWith([failed]), warningAt("2026-01-05T10:59:01Z", "no space")]);
+    expect(JSON.stringify(findings[0]?.["evidence"])).not.toContain("event SyncFailed");
+    const list = [condition("DevicePluginConfigured", "NotRegistered", "because", "False")];
+    const waits = conditions("SriovNetworkNodeState", "worker-1", list);
+    const { findings: later } = await chains([...clusterWith([waits]), warningAt("2026-01-05T10:59:01Z", "solved")]);
+    expect(later[0]?.["code"]).toBe("NotRegistered");
+    expect(JSON.stringify(later[0]?.["evidence"])).not.toContain("solved");
+  });
+
+  it("says which policies request what a node cannot do", async () => {
+    const message = "spec.interfaces[0].numVfs: 200 VFs requested, but 0000:3b:00.0 supports at most 64";
+    const failed = conditions("SriovNetworkNodeState", "worker-1", [condition("Degraded", "NotPossible", message)]);
+    const { findings } = await chains(clusterWith([failed]));
+    expect(findings[0]?.["evidence"]).toEqual([
+      `condition Degraded=True (NotPossible) since ${time}`,
+      "policy fast: numVfs 4",
+    ]);
   });
 
   it("finds the pod of a daemon by a command if it is not in the input", async () => {

@@ -89,12 +89,32 @@ function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Sn
     object,
     field: "status.conditions",
     message,
-    evidence: isPastDrain(main, manifest, snapshot) ? [...evidence, noPodLeft] : evidence,
+    evidence: [
+      ...evidence,
+      ...(isPastDrain(main, manifest, snapshot) ? [noPodLeft] : []),
+      ...requestsBehind(main, manifest, snapshot),
+    ],
     cause: meaningOfReason(table, main.reason) ?? "",
     next: commandFor(known.next, object, values),
     // The condition is written after the event, with whole seconds.
     ...(sinceMs !== undefined && { sinceMs: sinceMs - eventLeadMs }),
   };
+}
+
+/**
+ * What each policy requests for a field of a node state's spec: "policy many: numVfs 200". The operator merges the spec from the
+ * policies that select the PF, so its message alone does not say which of them to correct.
+ */
+function requestsBehind({ message }: Reported, { kind, object }: Manifest, { cluster }: Snapshot): readonly string[] {
+  const [, index, field = ""] = /^spec\.interfaces\[(\d+)\]\.(\w+)/.exec(message) ?? [];
+  if (kind !== "SriovNetworkNodeState" || index === undefined) return [];
+  const groups = listAt(listAt(object, "spec", "interfaces")[Number(index)], "vfGroups");
+  const names = new Set(groups.map((group) => textAt(group, "policyName") ?? ""));
+  return cluster.policies.flatMap(({ metadata: { name }, spec }) => {
+    const requested: unknown = Reflect.get(spec, field);
+    if (!names.has(name) || !["string", "number", "boolean"].includes(typeof requested)) return [];
+    return [`policy ${name}: ${field} ${String(requested)}`];
+  });
 }
 
 /** How long before its condition an event can be recorded. */

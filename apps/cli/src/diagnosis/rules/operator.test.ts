@@ -56,6 +56,19 @@ describe("findOperator in a live cluster", () => {
     ]);
   });
 
+  it("knows the Deployment of a release with another name by the label of its pods", () => {
+    const readKinds = allKinds;
+    const template = { metadata: { labels: { name: "sriov-network-operator" } } };
+    const released = (availableReplicas: number) => ({
+      ...deployment,
+      metadata: { name: "switchyard-sriov-network-operator", namespace },
+      spec: { replicas: 1, template },
+      status: { availableReplicas },
+    });
+    expect(findingsOf([crd, released(1)], { readKinds })).toEqual([]);
+    expect(findingsOf([crd, released(0)], { readKinds })).toEqual(["error OperatorNotRunning: 0 of 1 pods are available"]);
+  });
+
   it("compares the Lease with the server's clock, and with the latest time in files only after five minutes", () => {
     const minutesLater = (minutes: number) => ({
       readKinds: allKinds,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whether the operator is installed and runs, and which containers of its namespace do not. */
 import { afxdpApiGroup, apiGroup } from "@switchyard/api";
-import { at, textAt } from "../../json.ts";
-import { findingOf, type Finding } from "../finding.ts";
+import { at, stringsAt, textAt, type Manifest } from "../../json.ts";
+import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { PodSummary } from "../pod-summary.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -20,7 +20,7 @@ function operator(snapshot: Snapshot): readonly Finding[] {
     return [findingOf("NotInstalled", { object: { kind: "Namespace", name: namespace }, message })];
   }
   const object = { kind: "Deployment", namespace, name: operatorName };
-  const deployment = objectsOf("Deployment").find((one) => one.namespace === namespace && one.name === operatorName);
+  const deployment = objectsOf("Deployment").find((one) => one.namespace === namespace && isOfOperator(one));
   const own = pods.filter((pod) => pod.namespace === namespace && pod.labels["name"] === operatorName);
   const evidence = own.flatMap((pod) => [
     `pod ${pod.namespace}/${pod.name}: ${describePod(pod)}`,
@@ -32,7 +32,8 @@ function operator(snapshot: Snapshot): readonly Finding[] {
     const replicas = at(deployment.object, "spec", "replicas");
     const wanted = typeof replicas === "number" ? replicas : 1;
     const message = wanted === 0 ? "the Deployment is scaled to 0 replicas" : `0 of ${wanted} pods are available`;
-    return [findingOf("OperatorNotRunning", { object, field: "status.availableReplicas", message, evidence })];
+    const known = { object: refOf(deployment), field: "status.availableReplicas" };
+    return [findingOf("OperatorNotRunning", { ...known, message, evidence })];
   }
   if (snapshot.wasListed("Deployment")) {
     return [findingOf("OperatorNotInstalled", { object, message: `namespace ${namespace} has no such Deployment` })];
@@ -46,6 +47,11 @@ function operator(snapshot: Snapshot): readonly Finding[] {
   if (hasLease) return [];
   const message = "the input does not show whether the operator runs";
   return [findingOf("OperatorUnknown", { object, message })];
+}
+
+/** The chart names the Deployment after the release, and its pods have a label that is always the same. */
+function isOfOperator({ name, object }: Manifest): boolean {
+  return name === operatorName || stringsAt(object, "spec", "template", "metadata", "labels")["name"] === operatorName;
 }
 
 /** Only a complete list shows that something is absent. */
