@@ -7,19 +7,19 @@ import { CliError, type Diagnostics, type Terminal } from "../terminal.ts";
 import type { SnapshotInput } from "./read-cluster.ts";
 import { readFiles } from "./read-files.ts";
 
-/** Reads -f, or the cluster of --context and --kubeconfig. Throws CliError "usage" if neither or both are given. */
+/**
+ * Reads the cluster of --context and --kubeconfig, then -f: what is given last counts, so files show what they would change. Throws
+ * CliError "usage" if neither is given.
+ */
 export async function readInput(
   flags: Flags,
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<readonly Manifest[]> {
-  if (flags.filename.length > 0 && isLive(flags)) {
-    throw new CliError("usage", "-f cannot be combined with --context or --kubeconfig");
-  }
-  if (isLive(flags)) return readLive(flags, terminal);
-  if (flags.filename.length === 0)
+  if (flags.filename.length === 0 && !isLive(flags))
     throw new CliError("usage", "no input: use -f FILE, --context NAME or --kubeconfig FILE");
-  return readPaths(flags.filename, terminal, diagnostics);
+  const live = isLive(flags) ? await readLive(flags, terminal) : [];
+  return [...live, ...(await readPaths(flags.filename, terminal, diagnostics))];
 }
 
 /** Whether the flags name a cluster. */
@@ -72,8 +72,10 @@ export async function readSnapshotInput(
   diagnostics: Diagnostics,
 ): Promise<SnapshotInput> {
   const { context, kubeconfig, namespace } = flags;
-  const readsCluster = context !== undefined || kubeconfig !== undefined;
-  if (readsCluster && flags.filename.length === 0) {
+  if (isLive(flags) && flags.filename.length > 0) {
+    throw new CliError("usage", "use either -f, or --context and --kubeconfig: a diagnosis is that of one cluster");
+  }
+  if (isLive(flags)) {
     const { readSnapshot } = await import("./read-cluster.ts");
     return readSnapshot({ context, kubeconfig, namespace, env: terminal.env }, diagnostics);
   }

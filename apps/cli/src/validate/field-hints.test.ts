@@ -57,6 +57,34 @@ describe("fieldHints", () => {
       ],
     },
     {
+      kind: "SriovNetworkNodePolicy",
+      spec: { resourceName: "fast", numVfs: "max", nicSelector: { vendor: "8086" } },
+      hints: [
+        'write nodeSelector: { node-role.kubernetes.io/worker: "" }, or other labels of the nodes',
+        "spec.numVfs is one number of VFs (switchyard nics shows how many each port supports), without quotes and without a unit",
+      ],
+    },
+    {
+      kind: "SriovNetwork",
+      spec: { resourceName: "fast", maxTxRate: "10G" },
+      hints: ["spec.maxTxRate is one number of Mb/s (10000 for 10 Gb/s), without quotes and without a unit"],
+    },
+    {
+      kind: "OVSNetwork",
+      spec: { resourceName: "fast", vlan: "100-200" },
+      hints: [
+        "spec.vlan is one number from 0 to 4094, without quotes and without a unit; several VLANs are spec.trunk: [{ minID: 100, maxID: 200 }]",
+      ],
+    },
+    {
+      kind: "SriovOperatorConfig",
+      spec: { logLevel: "debug", ovnHardwareOffload: true },
+      hints: [
+        "spec.logLevel is one number from 0 to 2 (the larger, the more is logged), without quotes and without a unit",
+        'spec.ovnHardwareOffload is a list of objects with the fields nodeSelector, taint: begin each with "- "',
+      ],
+    },
+    {
       kind: "OVSNetwork",
       spec: { resourceName: "fast", trunk: [20, 30] },
       hints: [

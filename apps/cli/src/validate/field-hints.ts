@@ -33,12 +33,22 @@ function unknownFieldHint(schema: StructuralSchema, object: unknown, field: stri
   }
   if (parent.type === "string") return typeHint(schema, object, path);
   const names = Object.keys(parent.properties ?? {});
+  const own = ownNames[name];
+  if (own !== undefined && names.includes(own)) return `did you mean ${path}.${own} instead of ${path}.${name}?`;
   if (names.includes("matchLabels")) return `${path} is a label selector: write its labels under ${path}.matchLabels`;
   const alike = names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? nearestName(name, names);
   const within = path === "" ? "" : `${path}.`;
   if (alike !== undefined) return `did you mean ${within}${alike} instead of ${within}${name}?`;
   return names.length === 0 || path === "" ? undefined : `${path} has ${fieldsOf(parent)}`;
 }
+
+/** Names of the same thing in SR-IOV policies and elsewhere, and in policies for AF_XDP. */
+const ownNames: Readonly<Record<string, string>> = {
+  resourceName: "poolName",
+  numVfs: "numSfs",
+  numDevices: "numSfs",
+  pool: "poolName",
+};
 
 /** A label selector where the API has a map of labels. */
 function mapHint({ type }: StructuralSchema, field: string): string | undefined {
@@ -67,7 +77,14 @@ function typeHint(root: StructuralSchema, object: unknown, field: string): strin
   }
   if ((type === "integer" || type === "boolean") && typeof value === "string") {
     const plain = type === "integer" ? /^-?\d{1,10}$/ : /^(?:true|false)$/;
-    return plain.test(value) ? `write ${key}: ${value} without quotes` : undefined;
+    if (plain.test(value)) return `write ${key}: ${value} without quotes`;
+    return type === "integer" ? numberHint(root, field) : `${field} is true or false`;
+  }
+  const example = requiredExamples[key];
+  if (value === undefined && example !== undefined) return `write ${example}`;
+  const { items } = schema;
+  if (type === "array" && isObjectSchema(items) && value !== undefined && !Array.isArray(value)) {
+    return `${field} is a list of objects with ${fieldsOf(items)}: begin each with "- "`;
   }
   if (type === "array" && value !== undefined && !Array.isArray(value)) {
     return `${field} is a list: write each value on a line of its own after "- "`;
@@ -76,6 +93,40 @@ function typeHint(root: StructuralSchema, object: unknown, field: string): strin
     return `${field} is an object with ${fieldsOf(schema)}`;
   }
   return undefined;
+}
+
+/** Fields that an object cannot be without, as most people need them. */
+const requiredExamples: Readonly<Record<string, string>> = {
+  nodeSelector: 'nodeSelector: { node-role.kubernetes.io/worker: "" }, or other labels of the nodes',
+  nicSelector: "nicSelector: { pfNames: [NAME] } with a name from switchyard nics",
+  numVfs: "numVfs: 8, or another number up to what switchyard nics shows for the port",
+  resourceName: "resourceName: NAME, by which pods request the VFs",
+  poolName: "poolName: NAME, by which pods request the devices",
+};
+
+/** What a number says, for people who wrote a text. */
+const meanings: Readonly<Record<string, string>> = {
+  maxTxRate: "of Mb/s (10000 for 10 Gb/s)",
+  minTxRate: "of Mb/s (10000 for 10 Gb/s)",
+  mtu: "of bytes, such as 9000",
+  numVfs: "of VFs (switchyard nics shows how many each port supports)",
+  vlan: "from 0 to 4094",
+  logLevel: "from 0 to 2 (the larger, the more is logged)",
+};
+
+function numberHint(root: StructuralSchema, field: string): string {
+  const key = field.slice(field.lastIndexOf(".") + 1);
+  const { schema: parent } = splitPath(root, field.slice(0, Math.max(0, field.lastIndexOf("."))));
+  const meaning = meanings[key];
+  const several = key === "vlan" && Object.hasOwn(parent.properties ?? {}, "trunk");
+  return [
+    `${field} is one number${meaning === undefined ? "" : ` ${meaning}`}, without quotes and without a unit`,
+    ...(several ? ["several VLANs are spec.trunk: [{ minID: 100, maxID: 200 }]"] : []),
+  ].join("; ");
+}
+
+function isObjectSchema(schema: StructuralSchema | undefined): schema is StructuralSchema {
+  return schema?.type === "object" && schema.properties !== undefined;
 }
 
 function fieldsOf({ properties = {} }: StructuralSchema): string {

@@ -20,6 +20,7 @@ describe("misspeltKind", () => {
       /did you mean kind SriovNetwork of sriovnetwork\.openshift\.io\/v1\?$/,
     ],
     ["sriovnetworks.openshift.io/v1", "SriovNetworkNodePolicys", /did you mean kind SriovNetworkNodePolicy of/],
+    ["afxdp.example.com/v1", "AfxdpNetwork", /did you mean kind AfxdpNetwork of afxdpnetwork\.hns\.dev\/v1alpha1\?$/],
     ["v1", "SriovNetwork", /^apiVersion: "v1" does not exist: did you mean kind SriovNetwork/],
     [`${group}/v1`, "Gadget", /^kind: group sriovnetwork\.openshift\.io has no kind "Gadget"$/],
   ])("explains %s %s", (apiVersion, kind, text) => {

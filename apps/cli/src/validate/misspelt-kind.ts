@@ -16,12 +16,15 @@ export function misspeltKind({ kind, apiVersion }: Pick<Manifest, "kind" | "apiV
   const name = isNearGroup ? nearestName(kind, kinds) : kind;
   const type = customResources.find((one) => one.kind === name);
   if (type === undefined) return isOurGroup ? `kind: group ${group} has no kind "${kind}"` : undefined;
-  if (!isNearGroup && group !== "") return undefined;
+  if (!isNearGroup && group !== "" && !ownPrefix.test(kind)) return undefined;
   if (type.kind === kind && `${type.group}/${type.version}` === [group, ...versions].join("/")) return undefined;
   const field = type.kind === kind ? "apiVersion" : "kind";
   const value = type.kind === kind ? apiVersion : kind;
   return `${field}: "${value}" does not exist: did you mean kind ${type.kind} of ${type.group}/${type.version}?`;
 }
+
+/** Kinds of no other program begin so, whatever the group. */
+const ownPrefix = /^(?:Sriov|Afxdp)/;
 
 const groups = customResources.map(({ group }) => group);
 const kinds = customResources.map(({ kind }) => kind);

@@ -4,7 +4,7 @@
  * them warn, because a policy can be created or changed later.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { hasLabels, matchesNic } from "@switchyard/policy";
+import { hasLabels, matchesNic, nearestName } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, quote, warn, type ReviewFinding } from "../finding.ts";
 import type { ReviewedNetwork } from "../review.ts";
@@ -17,7 +17,10 @@ export function checkNetworkResource({ kind, spec }: VfNetwork, view: ClusterVie
   const { resourceName } = spec;
   const providers = view.policies.filter((policy) => policy.spec.resourceName === resourceName);
   if (providers.length === 0) {
-    return [warn("spec.resourceName", `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet`)];
+    const like = nearestName(resourceName, new Set(view.policies.map(({ spec: { resourceName: known } }) => known)));
+    const near = like === undefined ? "" : `; nearest match: ${quote(like)}`;
+    const message = `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet${near}`;
+    return [warn("spec.resourceName", message)];
   }
   if (kind === "OVSNetwork" || kind === "BridgeNetwork") return checkRepresentors(kind, resourceName, providers);
   return checkLinkType(kind, resourceName, providers, view);

@@ -9,11 +9,12 @@ import { networkProblems, unfilteredBridgePolicies, vlanFilteringProblems } from
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { ReviewedNetwork } from "../review.ts";
+import { checkIpam } from "./ipam.ts";
 import { checkNetworkResource } from "./network-resource.ts";
 
 export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly ReviewFinding[] {
   const { metadata } = network;
-  const findings: ReviewFinding[] = [];
+  const findings: ReviewFinding[] = [...checkIpam(network.spec.ipam)];
   if (network.spec.networkNamespace && metadata.namespace !== view.namespace) {
     // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
     const rule = `field can't be specified if the resource is not in the ${view.namespace} namespace`;

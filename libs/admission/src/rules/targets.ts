@@ -77,6 +77,7 @@ export function checkTargets(
   const message = [
     `matches no NIC on ${anyOf(namesOf(unmatched))}`,
     ...(nearest === undefined ? [] : [`nearest match: ${describeNearest(nearest)}`]),
+    ...((spec.nicSelector.pfNames ?? []).some((name) => /[*?]/.test(name)) ? [noPatterns] : []),
     ...(advice === undefined ? [] : [advice]),
     describeNics(unmatched, nearest?.nic),
   ];
@@ -98,6 +99,8 @@ export function checkListEntries(
     warn(entry.field, describeIdleEntry(entry, names)),
   );
 }
+
+const noPatterns = "pfNames has no patterns: write each name, or select NICs by vendor and deviceID";
 
 function anyOf(names: readonly string[]): string {
   return names.length === 1 ? names.join() : `any of ${names.length} nodes`;
