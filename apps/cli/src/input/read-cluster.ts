@@ -113,7 +113,7 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
     const { manifests, readKinds, refused } = await listSnapshot(transport, { namespace, origin });
     const servers = manifests.filter(({ kind }) => kind === daemonSets.kind);
     const secrets = await readServerSecrets(transport, servers, origin);
-    const missing = [...refused, ...secrets.refused.map((name) => `secret ${name} (not allowed)`)];
+    const missing = [...namedOnce(refused), ...secrets.refused.map((name) => `secret ${name} (not allowed)`)];
     if (missing.length > 0) diagnostics.note(`not read: ${missing.join(", ")}`);
     if (manifests.length === 0) throw new CliError("unavailable", "no object of the cluster can be read");
     const { nowMs, kubernetesVersion } = await readServer(transport);
@@ -123,6 +123,14 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
     if (!isKubeError(cause)) throw cause;
     throw new CliError("unavailable", cause.message, { cause });
   }
+}
+
+/** Before an installation no kind of Switchyard is served: one sentence says it, and the kinds of others are named. */
+function namedOnce(refused: readonly string[]): readonly string[] {
+  const own = new Set(customResources.map(({ plural }) => `${plural} (not served)`));
+  const others = refused.filter((text) => !own.has(text));
+  const isWithoutAny = refused.length - others.length === own.size;
+  return isWithoutAny ? ["the kinds of Switchyard, which is not installed", ...others] : refused;
 }
 
 /** The clock and the version of the API server. The clock of this machine may differ. Undefined what the server does not say. */

@@ -108,12 +108,13 @@ function podSecurityOf({ namespace, objectsOf, isKnown }: Snapshot): CheckResult
 function multus({ pods, objectsOf, wasListed, isKnown }: Snapshot): CheckResult {
   const about = "Multus";
   const { group, plural, kind } = networkAttachmentDefinitions;
-  const advice = "Pods get a second interface by Multus: install it, from 4.0 on.";
+  const advice =
+    "Pods get a second interface by Multus: install it, from 4.0 on (https://github.com/k8snetworkplumbingwg/multus-cni).";
   const isServed =
     isKnown(kind) || objectsOf("CustomResourceDefinition").some(({ name }) => name === `${plural}.${group}`);
   if (!isServed) {
     return wasListed("CustomResourceDefinition")
-      ? { result: "stop", about, text: `The cluster has no CustomResourceDefinition ${plural}.${group}. ${advice}` }
+      ? { result: "note", about, text: `The kind ${kind} does not exist, and the chart creates it. ${advice}` }
       : { result: "unknown", about, text: `It is not known whether the cluster has Multus. ${advice}` };
   }
   const running = pods.filter(({ name, phase }) => multusPod.test(name) && phase === "Running").length;

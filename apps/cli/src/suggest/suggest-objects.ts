@@ -6,7 +6,7 @@
 import type { InterfaceStatus, Node } from "@switchyard/api";
 import { matchesNic } from "@switchyard/policy";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
-import { freePfs, silentNodes, type NodePf, type SurveyedPf } from "./free-pfs.ts";
+import { freePfs, silentNodes, unknownUse, type NodePf, type SurveyedPf } from "./free-pfs.ts";
 
 /** An object of the answer, and why it is there. */
 export interface SuggestedObject {
@@ -16,6 +16,8 @@ export interface SuggestedObject {
 
 export interface Suggestion {
   readonly objects: readonly SuggestedObject[];
+  /** Policies and networks for PFs that would be free if the host does not use them, which is not known. */
+  readonly doubtful: readonly SuggestedObject[];
   /** PFs without a suggestion. */
   readonly leftOut: readonly SurveyedPf[];
   /** Nodes that have not reported their NICs. */
@@ -33,12 +35,44 @@ const apiVersion = "sriovnetwork.openshift.io/v1";
 export function suggestObjects(cluster: ClusterObjects, namespace: string): Suggestion {
   const surveyed = freePfs(cluster);
   const free = surveyed.filter(({ leftOut }) => leftOut === undefined);
+  const unknown = surveyed.filter(({ leftOut }) => leftOut === unknownUse);
   const silent = silentNodes(cluster);
-  const barred = surveyed.filter(({ leftOut }) => leftOut !== undefined);
-  const groups = Map.groupBy(free, ({ name, pf }) => JSON.stringify([pf.vendor, pf.deviceID, pf.linkType ?? "", name]));
+  const leftOut = surveyed.filter((one) => one.leftOut !== undefined && one.leftOut !== unknownUse);
   const taken = new Set(cluster.policies.map(({ metadata }) => metadata.name));
   const resources = new Set(cluster.policies.map(({ spec }) => spec.resourceName));
-  const objects = [...groups.values()].flatMap((members) => {
+  const given = { cluster, namespace, silent, taken, resources };
+  return {
+    objects: [
+      ...objectsFor(free, { ...given, barred: [...leftOut, ...unknown] }),
+      ...poolFor(free, cluster, namespace),
+    ],
+    doubtful: objectsFor(unknown, { ...given, barred: leftOut }),
+    leftOut,
+    silentNodes: silent.map(({ metadata }) => metadata.name),
+  };
+}
+
+/** Policies and networks for PFs. Names in `taken` and `resources` are in use, and those of the result are added. */
+function objectsFor(
+  pfs: readonly NodePf[],
+  {
+    cluster,
+    namespace,
+    barred,
+    silent,
+    taken,
+    resources,
+  }: {
+    readonly cluster: ClusterObjects;
+    readonly namespace: string;
+    readonly barred: readonly SurveyedPf[];
+    readonly silent: readonly Node[];
+    readonly taken: Set<string>;
+    readonly resources: Set<string>;
+  },
+): readonly SuggestedObject[] {
+  const groups = Map.groupBy(pfs, ({ name, pf }) => JSON.stringify([pf.vendor, pf.deviceID, pf.linkType ?? "", name]));
+  return [...groups.values()].flatMap((members) => {
     const [first] = members;
     if (first === undefined) return [];
     const selectors = nodeSelectors(members, { barred, silent, all: cluster.nodes });
@@ -51,11 +85,6 @@ export function suggestObjects(cluster: ClusterObjects, namespace: string): Sugg
     });
     return [...policies, networkFor(first.pf, base, namespace)];
   });
-  return {
-    objects: [...objects, ...poolFor(free, cluster, namespace)],
-    leftOut: barred,
-    silentNodes: silent.map(({ metadata }) => metadata.name),
-  };
 }
 
 function policyFor(options: {
@@ -75,7 +104,7 @@ function policyFor(options: {
   return {
     comment: [
       `${pfName} (${pf.vendor ?? ""}:${pf.deviceID ?? ""}, driver ${pf.driver ?? "unknown"}) of ${nodesText(members)}.`,
-      `The PFs support ${total} VFs. Nothing uses them yet, so creating ${numVfs} VFs drains no node.`,
+      `The PFs support ${total} VFs and have none, so creating ${numVfs} VFs drains no node.`,
       ...(isInfiniBand ? ["VFs of InfiniBand ports need isRdma."] : []),
     ],
     object: {

@@ -143,10 +143,14 @@ describe("switchyard suggest", () => {
     expect(configured.toSorted()).toEqual(["w1 ens1f0 4", "w1 ens1f1 8"]);
   });
 
-  it("suggests nothing while it is not known what the host uses, and says how to find out", async () => {
+  it("prints comments only while it is not known what the host uses, and says how to find out", async () => {
     const silent = await suggest([...nodeWith("w1", [{}, {}]), node("w2")]);
     expect([silent.code, silent.configured]).toEqual([1, []]);
-    expect(silent.out).toContain("it is not known whether the host uses it (w1).");
+    expect(silent.out).toContain("# It is not known whether the host uses the following ports");
+    const unmarked = silent.out.replaceAll(/^#: /gm, "");
+    const read = await runCli(["validate", "-f", "-"], { input: unmarked });
+    expect(read.out).toContain("SriovNetworkNodePolicy/sriov-network-operator/sriov-ens1f0: allowed");
+    expect(read.out).toContain("SriovNetwork/sriov-network-operator/sriov-ens1f1: allowed");
     expect(silent.out).toContain("feature gate manageSoftwareBridges");
     expect(silent.out).toContain("# Not examined, because nothing is reported about them: w2.");
     const config = {

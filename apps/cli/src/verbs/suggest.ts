@@ -4,8 +4,8 @@ import { collectObjects } from "../cluster/cluster-objects.ts";
 import { withCurrentContext } from "../input/current-context.ts";
 import { readInput } from "../input/read-input.ts";
 import { toYaml } from "../output/to-yaml.ts";
-import { unknownUse, type SurveyedPf } from "../suggest/free-pfs.ts";
-import { suggestObjects } from "../suggest/suggest-objects.ts";
+import type { SurveyedPf } from "../suggest/free-pfs.ts";
+import { suggestObjects, type SuggestedObject } from "../suggest/suggest-objects.ts";
 import { createDiagnostics, exitCodes } from "../terminal.ts";
 import { printable, wrap } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
@@ -19,16 +19,21 @@ export const suggest: RunVerb = async ({ flags: given, terminal }) => {
     diagnostics,
     isIgnoredNoted: false,
   });
-  const { objects, leftOut, silentNodes } = suggestObjects(cluster, namespace);
+  const { objects, doubtful, leftOut, silentNodes } = suggestObjects(cluster, namespace);
   const head = [
-    ...(objects.length === 0 ? ["No PF was found on which VFs can be created without disrupting anything."] : []),
+    ...(objects.length + doubtful.length === 0 ? ["No PF was found on which VFs can be created without disrupting anything."] : []),
     ...leftOutLines(leftOut),
     ...(silentNodes.length === 0
       ? []
       : [`Not examined, because nothing is reported about them: ${namesText(silentNodes)}.`]),
   ];
   const documents = objects.map(({ comment, object }) => commented(comment) + toYaml(object));
-  terminal.stdout.write([...(head.length === 0 ? [] : [commented(head)]), ...documents].join("---\n"));
+  const parts = [
+    ...(head.length === 0 ? [] : [commented(head)]),
+    ...documents,
+    ...(doubtful.length === 0 ? [] : [doubtfulText(doubtful)]),
+  ];
+  terminal.stdout.write(parts.join("---\n"));
   return objects.length === 0 ? exitCodes.no : diagnostics.exitCode();
 };
 
@@ -42,18 +47,27 @@ function commented(sentences: readonly string[]): string {
     .join("");
 }
 
+/** A comment as a whole, so that nobody applies by chance what may take a port from the host. */
+function doubtfulText(objects: readonly SuggestedObject[]): string {
+  const documents = objects.map(({ comment, object }) => `${commented(comment)}${toYaml(object)}`);
+  const lines = documents.join("---\n").split("\n").slice(0, -1);
+  const code = lines.map((line) => (line.startsWith("#") ? `${line}\n` : `#: ${line}\n`));
+  return commented(doubtfulHint) + code.join("");
+}
+
+const doubtfulHint = [
+  "It is not known whether the host uses the following ports, so these objects are comments. Look on the nodes:",
+  "ip -brief address; ip route. If the host does not need a port, remove the marks: sed 's/^#: //' FILE.",
+  "Daemons report what the host uses with the feature gate manageSoftwareBridges of the SriovOperatorConfig.",
+];
+
 /** One line for each PF name and reason. */
 function leftOutLines(leftOut: readonly SurveyedPf[]): readonly string[] {
   const groups = Map.groupBy(leftOut, ({ name, pf, leftOut: why = "" }) => `${name || pf.pciAddress}: ${why}`);
-  const lines = [...groups].map(([text, pfs]) => {
+  return [...groups].map(([text, pfs]) => {
     return `Left out: ${text} (${namesText([...new Set(pfs.map(({ node }) => node.metadata.name))])}).`;
   });
-  const isUnknown = leftOut.some(({ leftOut: why }) => why === unknownUse);
-  return isUnknown ? [...lines, unknownHint] : lines;
 }
-
-const unknownHint =
-  "Daemons report what the host uses PFs for with the feature gate manageSoftwareBridges of the SriovOperatorConfig.";
 
 function namesText(names: readonly string[]): string {
   const shown = names.slice(0, 4).join(", ");

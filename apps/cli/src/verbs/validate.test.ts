@@ -42,6 +42,13 @@ describe("switchyard validate", () => {
     expect(nothing.err).toContain("nothing to check: the input has no object of a kind of Switchyard");
   });
 
+  it("says that kubectl needs a namespace for objects without one", async () => {
+    const { namespace: _, ...metadata } = policy("b").metadata;
+    const { answers } = await validate([policy("a"), { ...policy("b"), metadata }]);
+    expect(answers).toMatchObject([{ name: "a" }, { name: "b", hints: [expect.stringContaining("metadata.namespace is missing")] }]);
+    expect(answers).not.toMatchObject([{ hints: expect.any(Array) }, {}]);
+  });
+
   it("prints the object with its defaults", async () => {
     const { answers } = await validate([policy("a")]);
     expect(answers).toEqual([

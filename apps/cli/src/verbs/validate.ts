@@ -31,7 +31,9 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   const place = (manifest: Manifest): Manifest => {
     return isSwitchyardKind(manifest.kind, manifest.apiVersion) ? inNamespace(manifest, namespace) : manifest;
   };
-  const given = (await readPaths(flags.filename, terminal, diagnostics)).map(place);
+  const written = await readPaths(flags.filename, terminal, diagnostics);
+  const given = written.map(place);
+  const unplaced = new Set(written.filter(({ namespace: own }) => own === undefined || own === "").map(place).map(labelOf));
   for (const manifest of given.filter(isReviewedManifest)) reportNulls(manifest, diagnostics);
   for (const manifest of given) {
     const problem = misspeltKind(manifest);
@@ -55,7 +57,7 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
     const answered = answer(manifest, { operation, old, view: withoutPolicies(view, gone), admitOptions });
     // Objects are deleted one after the other, so the last one takes what all of them had.
     if (operation === "DELETE" && answered.allowed && manifest.kind === policyKind) gone.add(manifest.name);
-    return answered;
+    return operation === "CREATE" && unplaced.has(labelOf(manifest)) ? placedBy(answered) : answered;
   });
 
   if (output === "text") terminal.stdout.write(answersText(answers, textStyleOf(terminal.stdout, terminal.env)));
@@ -64,6 +66,12 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   if (answers.length === 0) diagnostics.report("nothing to check: the input has no object of a kind of Switchyard");
   return answers.every(({ allowed }) => allowed) ? diagnostics.exitCode() : exitCodes.no;
 };
+
+/** Without a namespace, kubectl creates the object where the kubeconfig says, and the operator does not use it there. */
+function placedBy({ hints = [], ...answered }: Answer): Answer {
+  const hint = `metadata.namespace is missing: write namespace: ${answered.namespace}, or apply the file with kubectl -n ${answered.namespace}`;
+  return { ...answered, hints: [...hints, hint] };
+}
 
 const policyKind = "SriovNetworkNodePolicy";
 

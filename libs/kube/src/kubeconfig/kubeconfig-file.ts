@@ -32,10 +32,17 @@ export async function readKubeconfigFile(path: string): Promise<KubeconfigFile> 
   return { path, directory, fields, config };
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist (ENOENT)",
+  EACCES: "permission denied (EACCES)",
+  EISDIR: "it is a directory (EISDIR)",
+};
+
 async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw badConfig([path], `cannot read the file: ${isRecord(cause) ? String(cause["code"]) : "failed"}`, cause);
+    const code = isRecord(cause) ? String(cause["code"]) : "failed";
+    throw badConfig([path], `cannot read the file: ${reasons[code] ?? code}`, cause);
   }
 }
