@@ -53,10 +53,11 @@ export const verbs: readonly Verb[] = [
     name: "plan",
     summary: "Print how the nodes would change, and which of them drain or reboot.",
     about: [
-      "The desired configuration of a node is computed from the policies in the input; if the input lacks the Node, it is the spec of its SriovNetworkNodeState. Without policies, the plan shows what follows when the last one is deleted. It is compared with the status of the SriovNetworkNodeState. If the pods are known, the plan names those that are evicted.",
+      "The desired configuration of a node is computed from the policies in the input; if the input lacks the Node, it is the spec of its SriovNetworkNodeState. Without policies, the plan shows what follows when the last one is deleted. It is compared with the status of the SriovNetworkNodeState. If the pods are known, the plan names those that are evicted. With --context and -f, the files show what they would change in the cluster.",
     ],
     examples: [
       "switchyard plan -f cluster/ --node worker-1",
+      "switchyard plan --context lab -f policy.yaml",
       "switchyard plan --context lab --detailed-exitcode",
       "switchyard plan -f cluster/ -o html > plan.html",
     ],
@@ -67,7 +68,7 @@ export const verbs: readonly Verb[] = [
     name: "suggest",
     summary: "Print policies, networks and pools for the NICs that the nodes have.",
     about: [
-      "Reads the NICs in the status of the SriovNetworkNodeStates and prints objects that create VFs on those that are free, with comments that say why. PFs that the host uses, that have VFs or a policy, or about which too little is known, are left out, and named. Read the objects before you apply them: switchyard validate and plan show what they do.",
+      "Reads the NICs in the status of the SriovNetworkNodeStates and prints objects that create VFs on those that are free, with comments that say why. PFs that the host uses, or that have VFs or a policy, are left out, and named; if nobody reports what the host uses, the objects are comments. Read the objects before you apply them: switchyard validate and plan show what they do.",
       "The exit code is 1 if there is nothing to suggest.",
     ],
     examples: ["switchyard suggest --context lab > sriov.yaml", "switchyard suggest -f cluster/"],

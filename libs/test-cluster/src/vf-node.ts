@@ -68,6 +68,8 @@ export async function startVfNode(testCluster: TestCluster, { node, kernel, tell
   // The only file of the host's file system that device-plugin-config needs is the boot id: a fake kernel has no sysfs.
   await writeFile(join(bootDirectory, "boot_id"), `${kernel.bootId}\n`);
   const kubelet = stack.use(await startFakeKubelet(kubeletDirectory));
+  /** What the kubelet has registered. */
+  const checkpoint = join(kubeletDirectory, "device-plugins/kubelet_internal_checkpoint");
   const socket = join(directory, `${node}.sock`);
   stack.use(await kernel.serve(socket));
 
@@ -151,6 +153,8 @@ export async function startVfNode(testCluster: TestCluster, { node, kernel, tell
     offered.clear();
     for (const { resourceName, selectors } of resourceList) offered.set(resourceName, selectors.pciAddresses);
     kubelet.offered = [...offered].map(([name, ids]) => ({ resourceName: `${prefix}${name}`, ids }));
+    const registered = Object.fromEntries(kubelet.offered.map(({ resourceName, ids }) => [resourceName, ids]));
+    await writeFile(checkpoint, JSON.stringify({ Data: { RegisteredDevices: registered } }));
     for (const pod of pods.list()) void act(pod);
   }
   const timer = setInterval(() => void restartPlugin(), restartMs);

@@ -120,8 +120,8 @@ async function startNodeWithVfs(
   narrator: Narrator,
   kernels: Map<string, FakeKernel>,
 ): Promise<VfNode> {
-  const { node, nic, firstPort } = demoNodes[1];
-  const kernel = createKernel(nic, firstPort);
+  const { node } = demoNodes[1];
+  const kernel = createKernel(demoNodes[1]);
   kernels.set(node, kernel);
   return testCluster.use(
     await startVfNode(testCluster, {
@@ -336,12 +336,13 @@ export interface StartedNode {
 
 /** Creates the Node object and the fake kernel, and starts the config daemon as a process, with additional flags. */
 export async function startNode(
-  { node, nic, firstPort }: DemoNode,
+  demoNode: DemoNode,
   testCluster: TestCluster,
   flags: readonly string[] = [],
 ): Promise<StartedNode> {
+  const { node } = demoNode;
   await createNode(testCluster, node);
-  const kernel = createKernel(nic, firstPort);
+  const kernel = createKernel(demoNode);
   const socket = join(testCluster.directory, `${node}.sock`);
   testCluster.use(await serveFakeKernel(kernel, socket));
   const args = ["--node-name", node, "--kernel-socket", socket, ...flags];
@@ -356,8 +357,9 @@ export async function startNode(
   };
 }
 
-function createKernel(nic: FakeNic, firstPort: string): FakeKernel {
-  const kernel = createFakeKernel({ nics: [nic], setNumVfsMs: 300 });
+function createKernel({ node, nic, firstPort }: DemoNode): FakeKernel {
+  const macSeed = Number(/\d+$/.exec(node)?.[0] ?? 1);
+  const kernel = createFakeKernel({ nics: [nic], setNumVfsMs: 300, macSeed });
   kernel.addAltName(firstPort, "uplink0");
   return kernel;
 }

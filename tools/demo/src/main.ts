@@ -58,6 +58,8 @@ await using testCluster = await startTestCluster(narrator, {
 });
 if (isWhole) await simulateWorkloads(testCluster);
 let report: string | undefined;
+/** Whether the nodes have ports for policies of the reader. */
+const runsPolicies = [values.vm, values["ovn-offload"], values.afxdp].every((value) => value !== true);
 const run = await chooseDemo();
 await run(testCluster, narrator, reportOnce);
 narrator.line("done", `the demo took ${narrator.elapsedS().toFixed(1)} s`);
@@ -68,7 +70,9 @@ if (values.keep === true) {
   process.stdout.write(`export KUBECONFIG=${testCluster.cluster.kubeconfig}\n`);
   process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);
   process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
-  process.stdout.write("npx switchyard doctor  # what is wrong in the cluster, and why\n");
+  process.stdout.write("npx switchyard status  # the cluster on one screen; doctor says what is wrong, and why\n");
+  const first = "npx switchyard suggest | sed 's/^#: //' | kubectl apply -f -";
+  if (runsPolicies) process.stdout.write(`${first}  # policies for the ports that are free, and networks\n`);
   process.stdout.write(`The page about the cluster: ${pathToFileURL(report ?? "").href}\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
 }

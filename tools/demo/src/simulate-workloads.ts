@@ -117,10 +117,17 @@ async function createPod(transport: Transport, { name, labels, nodeName, owner }
   const containerStatuses = [
     { name: "main", image: "demo/main", imageID: "", ready: true, restartCount: 0, state: { running } },
   ];
-  await patchStatus(transport, objectPath(pods, metadata, "status"), { phase: "Running", conditions, containerStatuses });
+  await patchStatus(transport, objectPath(pods, metadata, "status"), {
+    phase: "Running",
+    conditions,
+    containerStatuses,
+  });
 }
 
-async function deletePod(transport: Transport, pod: { readonly name: string; readonly namespace: string }): Promise<void> {
+async function deletePod(
+  transport: Transport,
+  pod: { readonly name: string; readonly namespace: string },
+): Promise<void> {
   try {
     await transport.request({ method: "DELETE", path: objectPath(pods, pod) });
   } catch (error) {

@@ -24,12 +24,18 @@ export interface Warning {
  * first, without those about something that is over: events before `sinceMs`, and errors of a node that has succeeded since.
  */
 export function eventsOf(snapshot: Snapshot): (object: ObjectRef, sinceMs?: number) => readonly Warning[] {
-  const succeeded = new Set(snapshot.objectsOf("SriovNetworkNodeState").filter(hasSucceeded).map(({ name }) => name));
+  const succeeded = new Set(
+    snapshot
+      .objectsOf("SriovNetworkNodeState")
+      .filter(hasSucceeded)
+      .map(({ name }) => name),
+  );
   const warnings = new Map<string, Warning[]>();
   for (const event of snapshot.objectsOf("Event")) {
     if (textAt(event.object, "type") !== "Warning") continue;
     const about = at(event.object, "involvedObject") ?? at(event.object, "regarding");
-    const isOver = textAt(event.object, "reason") === eventReasons.syncFailed && succeeded.has(textAt(about, "name") ?? "");
+    const isOver =
+      textAt(event.object, "reason") === eventReasons.syncFailed && succeeded.has(textAt(about, "name") ?? "");
     if (isOver) continue;
     const key = keyOf(about);
     const before = warnings.get(key);

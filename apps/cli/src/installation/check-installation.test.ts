@@ -84,7 +84,12 @@ describe("checkInstallation", () => {
       about: "Pod Security",
       says: "note: Namespace sriov-network-operator does not exist yet.",
     },
-    { what: "no Multus", objects: workers, about: "Multus", says: "note: The kind NetworkAttachmentDefinition does not exist, and the chart creates it." },
+    {
+      what: "no Multus",
+      objects: workers,
+      about: "Multus",
+      says: "note: The kind NetworkAttachmentDefinition does not exist, and the chart creates it.",
+    },
     {
       what: "Multus without pods",
       objects: [...workers, nads],

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The first manifests of people who write for this API for the first time, with the mistakes that they make: 26 that a telecommunications
- * engineer wrote from the API reference alone. None may be accepted and wrong, and each answer says what to write instead.
+ * engineer wrote from the API reference alone, and the mistakes of ten more sets for which answers were missing. None may be accepted and
+ * wrong, and each answer says what to write instead.
  */
 import { describe, expect, it } from "@jest/globals";
 import { join } from "node:path";
@@ -113,6 +114,45 @@ const warned: readonly FirstManifest[] = [
   { does: "a bridge network in legacy mode", objects: [policy({}), onResource("BridgeNetwork")], says: /switchdev/ },
 ];
 
+/** From ten more sets: units, ranges, words instead of numbers, patterns, and names that nearly match. */
+const more: readonly (FirstManifest & { readonly isAccepted?: true })[] = [
+  {
+    does: "no nodeSelector",
+    objects: [object("SriovNetworkNodePolicy", "fast", { resourceName: "fast", numVfs: 8, nicSelector: intel })],
+    says: /write nodeSelector: \{ node-role/,
+  },
+  { does: "as many VFs as there are", objects: [policy({ numVfs: "max" })], says: /number of VFs .*switchyard nics/ },
+  { does: "a rate with its unit", objects: [network({ maxTxRate: "10G" })], says: /10000 for 10 Gb\/s/ },
+  {
+    does: "a range of VLANs",
+    objects: [onResource("OVSNetwork", { vlan: "100-200" })],
+    says: /spec\.trunk: \[\{ minID/,
+  },
+  {
+    does: "the name of a log level",
+    objects: [object("SriovOperatorConfig", "default", { logLevel: "debug" })],
+    says: /number from 0 to 2/,
+  },
+  {
+    does: "an offload that is switched on",
+    objects: [object("SriovOperatorConfig", "default", { ovnHardwareOffload: true })],
+    says: /list of objects with the fields nodeSelector, taint/,
+  },
+  { does: "a pattern of names", objects: [policy({}, { pfNames: ["ens1f*"] })], says: /pfNames has no patterns/ },
+  {
+    does: "a subnet without its length",
+    objects: [policy({}), network({ ipam: '{"type": "host-local", "subnet": "10.0.0.0"}' })],
+    says: /no prefix length.*"10\.0\.0\.0\/24"/,
+    isAccepted: true,
+  },
+  {
+    does: "a resource of nearly that name",
+    objects: [policy({ resourceName: "switchdev-ovs" }), network({ resourceName: "switchdevovs" })],
+    says: /nearest match: "switchdev-ovs"/,
+    isAccepted: true,
+  },
+];
+
 async function answerTo(objects: readonly object[]): Promise<{ allowed: unknown; text: string }> {
   const { out } = await runCli(["validate", "-f", "-", "--existing", cluster, "-o", "json"], { input: objects });
   const answers: unknown = JSON.parse(out);
@@ -124,6 +164,9 @@ async function answerTo(objects: readonly object[]): Promise<{ allowed: unknown;
 describe("the first manifests of everybody", () => {
   it("are 26", () => {
     expect([right.length, refused.length, warned.length]).toEqual([5, 17, 4]);
+  });
+  it.each(more)("say what to write: $does", async ({ objects, says, isAccepted = false }) => {
+    expect(await answerTo(objects)).toEqual({ allowed: isAccepted, text: expect.stringMatching(says) });
   });
   it.each(right)("are accepted without a warning: $does", async ({ objects }) => {
     expect(await answerTo(objects)).toEqual({ allowed: true, text: "" });

@@ -21,7 +21,9 @@ export const suggest: RunVerb = async ({ flags: given, terminal }) => {
   });
   const { objects, doubtful, leftOut, silentNodes } = suggestObjects(cluster, namespace);
   const head = [
-    ...(objects.length + doubtful.length === 0 ? ["No PF was found on which VFs can be created without disrupting anything."] : []),
+    ...(objects.length + doubtful.length === 0
+      ? ["No PF was found on which VFs can be created without disrupting anything."]
+      : []),
     ...leftOutLines(leftOut),
     ...(silentNodes.length === 0
       ? []

@@ -45,7 +45,10 @@ describe("switchyard validate", () => {
   it("says that kubectl needs a namespace for objects without one", async () => {
     const { namespace: _, ...metadata } = policy("b").metadata;
     const { answers } = await validate([policy("a"), { ...policy("b"), metadata }]);
-    expect(answers).toMatchObject([{ name: "a" }, { name: "b", hints: [expect.stringContaining("metadata.namespace is missing")] }]);
+    expect(answers).toMatchObject([
+      { name: "a" },
+      { name: "b", hints: [expect.stringContaining("metadata.namespace is missing")] },
+    ]);
     expect(answers).not.toMatchObject([{ hints: expect.any(Array) }, {}]);
   });
 

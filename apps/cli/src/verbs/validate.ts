@@ -33,7 +33,12 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   };
   const written = await readPaths(flags.filename, terminal, diagnostics);
   const given = written.map(place);
-  const unplaced = new Set(written.filter(({ namespace: own }) => own === undefined || own === "").map(place).map(labelOf));
+  const unplaced = new Set(
+    written
+      .filter(({ namespace: own }) => own === undefined || own === "")
+      .map(place)
+      .map(labelOf),
+  );
   for (const manifest of given.filter(isReviewedManifest)) reportNulls(manifest, diagnostics);
   for (const manifest of given) {
     const problem = misspeltKind(manifest);

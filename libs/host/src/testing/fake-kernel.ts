@@ -48,6 +48,8 @@ export interface FakeKernelOptions {
   readonly nics: readonly FakeNic[];
   /** The clock of the system by default. */
   readonly clock?: KernelClock;
+  /** Machines with different numbers have different addresses of VFs; 1 by default. */
+  readonly macSeed?: number;
   /** Duration of a change of the number of VFs; 0 by default. igb needs about 1,000 ms for four VFs. */
   readonly setNumVfsMs?: number;
   /** Time that udev needs for each event; 1 by default; "none" for a machine without udev. */
@@ -197,7 +199,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   };
   const quirks = createQuirks();
   const log: string[] = [];
-  const nextMac = createMacSource();
+  const { macSeed = 1 } = options;
+  const nextMac = createMacSource(macSeed);
   const bus: PciBus = createPciBus({
     netdevs,
     clock,
@@ -215,12 +218,12 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const { port: subfunctions, ...subfunctionState } = createFakeSubfunctions({
     find,
     netdevs,
-    nextMac: createMacSource(77),
+    nextMac: createMacSource(76 + macSeed),
   });
   const eswitch = createFakeEswitch({
     find,
     netdevs,
-    nextMac: createMacSource(99),
+    nextMac: createMacSource(98 + macSeed),
     quirks,
     onSync: subfunctionState.sync,
   });
@@ -503,7 +506,7 @@ interface ManualActionsDeps {
 }
 
 /** Returns a generator of local unicast addresses, which are the same in each run. */
-function createMacSource(first = 1): () => string {
+function createMacSource(first: number): () => string {
   let seed = first;
   const nextByte = () => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;

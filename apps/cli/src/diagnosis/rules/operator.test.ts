@@ -66,7 +66,9 @@ describe("findOperator in a live cluster", () => {
       status: { availableReplicas },
     });
     expect(findingsOf([crd, released(1)], { readKinds })).toEqual([]);
-    expect(findingsOf([crd, released(0)], { readKinds })).toEqual(["error OperatorNotRunning: 0 of 1 pods are available"]);
+    expect(findingsOf([crd, released(0)], { readKinds })).toEqual([
+      "error OperatorNotRunning: 0 of 1 pods are available",
+    ]);
   });
 
   it("compares the Lease with the server's clock, and with the latest time in files only after five minutes", () => {
