@@ -68,7 +68,7 @@ export const verbs: readonly Verb[] = [
     name: "suggest",
     summary: "Print policies, networks and pools for the NICs that the nodes have.",
     about: [
-      "Reads the NICs in the status of the SriovNetworkNodeStates and prints objects that create VFs on those that are free, with comments that say why. PFs that the host uses, or that have VFs or a policy, are left out, and named; if nobody reports what the host uses, the objects are comments. Read the objects before you apply them: switchyard validate and plan show what they do.",
+      "Reads the NICs in the status of the SriovNetworkNodeStates and prints objects that create VFs on those that are free, with comments that say why. PFs that the host uses, or that have VFs or a policy, are left out, and named; if the nodes do not report what the host uses, the objects are comments. Read the objects before you apply them: switchyard validate and plan show what they do.",
       "The exit code is 1 if there is nothing to suggest.",
     ],
     examples: ["switchyard suggest --context lab > sriov.yaml", "switchyard suggest -f cluster/"],

@@ -109,7 +109,7 @@ export const findingCatalogue = {
   PolicyOutsideOperatorNamespace: {
     severity: "error",
     cause:
-      "The operator uses policies, pools and configurations in its own namespace only. Elsewhere they have no status. Create the object in that namespace, and delete this one.",
+      "The operator uses policies, pools and configurations of its own namespace only. Create the object there, and delete this one, which has no effect.",
     next: "kubectl -n {namespace} get {resource} {name} -o yaml",
   },
   ObjectRefused: {
