@@ -544,14 +544,14 @@ export const reference: Reference = {
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionTerminating",
       "meaning": "The CustomResourceDefinition of the policies is being deleted.",
-      "remedy": "If the loss is not intended, run operator crds apply and restore the policies. Nodes are not reset until then."
+      "remedy": "If the loss is not intended: kubectl apply --server-side -f charts/switchyard/crds, then restore the policies. Nodes are not reset until then."
     },
     {
       "table": "resetHeldReasons",
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionMissing",
       "meaning": "The CustomResourceDefinition of the policies does not exist, or the API server does not serve the kind.",
-      "remedy": "Run operator crds apply and restore the policies. Nodes are not reset until then."
+      "remedy": "kubectl apply --server-side -f charts/switchyard/crds, then restore the policies. Nodes are not reset until then."
     },
     {
       "table": "resetHeldReasons",

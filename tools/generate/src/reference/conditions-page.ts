@@ -42,7 +42,8 @@ export function conditionsPage(sources: readonly Source[]): string {
   return [
     "# Conditions",
     "Types of the conditions in `status.conditions`, and the reasons that they have. `kubectl describe` shows them with " +
-      "their messages, and `switchyard explain NAME` prints the same texts as this page.",
+      "their messages, and `switchyard explain NAME` prints the same texts as this page, with the next command. `switchyard doctor` " +
+      "prints that command for the object.",
     ...sections,
   ].join("\n\n");
 }
