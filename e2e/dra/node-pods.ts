@@ -14,11 +14,15 @@ export interface PodOnNode {
     readonly name: string;
     readonly namespace: string;
     readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
   };
   readonly spec: {
     readonly nodeName?: string;
-    readonly containers: readonly { readonly resources?: { readonly limits?: Readonly<Record<string, string>> } }[];
+    readonly containers: readonly {
+      readonly image?: string;
+      readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
+    }[];
   };
   readonly status: {
     readonly phase?: string;

@@ -1,82 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Switchyard takes over a node of a cluster whose operator gives VFs to pods by dra-driver-sriov (dra.md 2), and later gives the
- * node to the device plugin. API server, operator, config daemon, device-plugin-config and driver are real; the kernel, the
- * kubelet and the pods of the other driver are not.
+ * Switchyard takes over three nodes of a cluster whose operator gives VFs to pods by dra-driver-sriov (dra.md 2), and later gives them to the
+ * device plugin. API server, scheduler, DaemonSet controller, operator, config daemons, device-plugin-config and the own driver are
+ * real; kernels, kubelets and the programs of the other operator are not (taken-node.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
+  nodes as nodeType,
+  operatorConfigName,
   resourceClaims,
   resourceSlices,
   sriovNetworkNodeStates,
-  type PciAddress,
+  sriovOperatorConfigs,
+  type Condition,
   type ResourceSlice,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { serveNode } from "@switchyard/dra-driver/serve-node";
-import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
-import { collectionPath, objectPath } from "@switchyard/kube";
-import { startFakeKubelet } from "@switchyard/kubelet/testing";
-import { addressOfDevice, deviceNameOf } from "@switchyard/render";
-import { Registry } from "@switchyard/service";
-import { silentLogger } from "@switchyard/service/testing";
-import {
-  applyPolicy,
-  createNode,
-  createOperatorConfig,
-  namespace,
-  policySpec,
-  silentNarrator,
-  startTestCluster,
-  type TestCluster,
-} from "@switchyard/test-cluster";
+import { isKubeError, listPages, objectPath } from "@switchyard/kube";
+import { addressOfDevice, componentKinds } from "@switchyard/render";
+import { applyPolicy, createNode, createOperatorConfig, namespace, policySpec } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { allocatedClaims, foreignClass, foreignSlice, podsWithClaims, writeClaims } from "./foreign-driver.ts";
+import { disposeOf } from "../src/dispose-of.ts";
+import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
+import {
+  installOperator,
+  ownImages,
+  upstreamEnvironment,
+  type DeployedOperator,
+} from "../upgrade/deployed-operator.ts";
+import {
+  foreignClass,
+  foreignDriver,
+  foreignImage,
+  foreignPod,
+  foreignSlice,
+  podsWithClaims,
+  readClaims,
+} from "./foreign-driver.ts";
+import { listPods } from "./node-pods.ts";
+import { pf, startTakenNode, type TakenNode } from "./taken-node.ts";
 
-const node = "worker-1";
-const pf = pci("0000:01:00.0");
-const vfCount = 6;
-const claimNames = ["first", "second", "third"];
-const within = { withinMs: 120_000 };
+const nodeNames = ["worker-1", "worker-2", "worker-3"];
+const numVfs = 6;
+const within = { withinMs: 240_000 };
+const gates = (dynamicResourceAllocation: boolean) => ({ featureGates: { dynamicResourceAllocation } });
 
 const stack = new AsyncDisposableStack();
-const kernel = createFakeKernel({ nics: [igb(pf)] });
-let testCluster: TestCluster;
-let vfs: readonly PciAddress[];
-let configFile: string;
-let root: string;
+let testCluster: UpstreamCluster;
+let operator: DeployedOperator;
+let taken: readonly TakenNode[];
+/** The claims as the other operator leaves them: uid and allocation by name. */
+let claims: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  testCluster = stack.use(await startTestCluster(silentNarrator));
-  await createNode(testCluster, node);
-  const host = kernel.host();
-  await host.modules.load("igbvf");
-  await host.sriov.setNumVfs(pf, vfCount);
-  vfs = ((await host.sriov.readPf(pf))?.sriov?.vfs ?? []).map(({ pciAddress }) => pciAddress);
+  // No kubelet is behind the proxy: only the scheduler is wanted.
+  const proxy = { nodeProxySocket: "/nonexistent/proxy.sock" };
+  testCluster = stack.use(await startUpstreamCluster({ controllerManager: true, ...proxy }));
+  for (const name of nodeNames) await createNode(testCluster, name);
+  stack.use(await keepNodesReady(testCluster.transport, nodeNames));
+  const all = nodeNames.map((name) =>
+    startTakenNode({ testCluster, name, numVfs, driverImage: ownImages.SRIOV_DRA_DRIVER_IMAGE }),
+  );
+  taken = await Promise.all(all);
+  for (const node of taken) stack.use(node);
   await leaveOtherOperator();
-  // Short: the path of the registration socket below it may have 107 characters.
-  root = await mkdtemp(join(tmpdir(), "dra-"));
-  stack.defer(() => rm(root, { recursive: true, force: true }));
-  configFile = join(root, "plugin.json");
-  const bootDirectory = join(root, "proc/sys/kernel/random");
-  await mkdir(bootDirectory, { recursive: true });
-  await writeFile(join(bootDirectory, "boot_id"), `${await host.boot.readBootId()}\n`);
-});
-afterAll(() => stack.disposeAsync());
+  operator = await installOperator(testCluster, upstreamEnvironment(""));
+  stack.defer(() => operator.stop());
+}, 600_000);
+afterAll(() => disposeOf(stack), 60_000);
 
-/** What the chart of the other operator and its driver have written. */
+/** What the other operator has written, with pods that the scheduler has placed by the slices of the other driver. */
 async function leaveOtherOperator(): Promise<void> {
-  const nodeUid = await testCluster.cluster.kubectl(["get", "node", node, "-o", "jsonpath={.metadata.uid}"]);
-  const items = [
-    foreignClass("fast", "openshift.io/fast"),
-    foreignSlice({ node, nodeUid, pf, vfs, resource: "openshift.io/fast" }),
-  ];
-  await create(...items);
-  const claimed = claimNames.map((name, nth) => ({ name, device: deviceNameOf(vfs[nth] ?? "") ?? "" }));
-  await writeClaims(testCluster.transport, { node, claimed });
+  const { transport } = testCluster;
+  for (const { name, vfs } of taken) {
+    const path = objectPath(nodeType, { name }, "status");
+    const amounts = { cpu: "16", memory: "32Gi", pods: "100" };
+    const body = { status: { capacity: amounts, allocatable: amounts } };
+    await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+    const nodeUid = await testCluster.cluster.kubectl(["get", "node", name, "-o", "jsonpath={.metadata.uid}"]);
+    await create(foreignSlice({ node: name, nodeUid, pf, vfs, resource: "openshift.io/fast" }));
+  }
+  await create(foreignClass("fast", "openshift.io/fast"));
+  for (const { type, object } of foreignDriver(namespace)) await testCluster.as(upstream.operator).create(type, object);
+  for (const name of nodeNames) await create(...foreignPod(name, `${name}-a`), ...foreignPod(name, `${name}-b`));
+  await eventually("all pods run with the other driver", async () => {
+    for (const node of taken) await node.runPods();
+    const pods = await listPods(transport, {});
+    return pods.length === 3 * nodeNames.length && pods.every(({ status }) => status.phase === "Running");
+  });
+  const found = await readClaims(transport);
+  claims = new Map([...found].map(([name, { identity }]) => [name, identity]));
+  for (const { name: node, kubelet } of taken) {
+    const claimed = [...found].flatMap(([name, { device }]) =>
+      device !== undefined && name.startsWith(node) ? [{ name, device }] : [],
+    );
+    kubelet.pods = podsWithClaims({ node, claimed });
+  }
 }
 
 async function create(...items: readonly object[]): Promise<void> {
@@ -84,148 +104,157 @@ async function create(...items: readonly object[]): Promise<void> {
   await testCluster.cluster.kubectl(["create", "-f", "-"], { input });
 }
 
-/** VFs by who offers them, at one moment. */
+/** The cluster at one moment. VFs are "node/address". */
 interface Moment {
   readonly plugin: ReadonlySet<string>;
   readonly slices: ReadonlySet<string>;
   /** In slices and offered by the plugin, before and after the slices were read. */
   readonly both: readonly string[];
-  /** Claims without the device that they had. */
+  /** Claims that are not as the other operator left them. */
   readonly lost: readonly string[];
+  /** Nodes with no driver that runs, of whichever operator. */
+  readonly unserved: readonly string[];
+  /** Image of the driver by node. */
+  readonly images: ReadonlyMap<string, string>;
 }
 
 async function sample(): Promise<Moment> {
-  const before = await offeredByPlugin();
-  const path = collectionPath(resourceSlices);
-  const listed = (await testCluster.transport.request({ method: "GET", path })) as {
-    readonly items: readonly ResourceSlice[];
+  const { transport } = testCluster;
+  const before = await offeredByPlugins();
+  const slices = new Set<string>();
+  for await (const { items } of listPages(transport, { type: resourceSlices })) {
+    for (const { spec } of items as unknown as readonly ResourceSlice[]) {
+      for (const { name } of spec.devices) slices.add(`${spec.nodeName ?? ""}/${addressOfDevice(name) ?? ""}`);
+    }
+  }
+  const plugin = await offeredByPlugins();
+  const found = await readClaims(transport);
+  const pods = await listPods(transport, { labelSelector: "app=sriov-dra-driver" });
+  const running = pods.filter(
+    ({ status, metadata }) => status.phase === "Running" && metadata.deletionTimestamp === undefined,
+  );
+  const images = new Map(running.map(({ spec }) => [spec.nodeName ?? "", spec.containers[0]?.image ?? ""]));
+  return {
+    ...{ plugin, slices, images },
+    both: [...slices].filter((vf) => before.has(vf) && plugin.has(vf)),
+    lost: [...claims].flatMap(([name, identity]) => (found.get(name)?.identity === identity ? [] : [name])),
+    unserved: nodeNames.filter((name) => !images.has(name)),
   };
-  const plugin = await offeredByPlugin();
-  const devices = listed.items.flatMap(({ spec }) => spec.devices);
-  const slices = new Set(devices.flatMap(({ name }) => addressOfDevice(name) ?? []));
-  const claims = await allocatedClaims(testCluster.transport);
-  const lost = claimNames.filter((name, nth) => claims.get(name) !== deviceNameOf(vfs[nth] ?? ""));
-  return { plugin, slices, both: [...slices].filter((vf) => before.has(vf) && plugin.has(vf)), lost };
 }
 
-/** The plugin offers at most what its configuration says. A resource without VFs has the selector "none". */
-async function offeredByPlugin(): Promise<ReadonlySet<string>> {
-  const text = await readFile(configFile, "utf8").catch(() => '{"resourceList":[]}');
-  const { resourceList } = JSON.parse(text) as {
-    readonly resourceList: readonly { readonly selectors: { readonly pciAddresses?: readonly string[] } }[];
-  };
-  const selected = resourceList.flatMap(({ selectors }) => selectors.pciAddresses ?? []);
-  return new Set(selected.filter((address) => address !== "none"));
+async function offeredByPlugins(): Promise<ReadonlySet<string>> {
+  const offered = taken.map(async (node) =>
+    [...(await node.offeredByPlugin())].map((address) => `${node.name}/${address}`),
+  );
+  return new Set((await Promise.all(offered)).flat());
 }
 
 const violations: string[] = [];
+/** Nodes in the order in which the own driver came to run on them. */
+const order: string[] = [];
 
-/** Takes samples until the condition holds, and at least `count`. */
+/** Takes samples while the nodes run their pods, until the condition holds, and at least `count`. */
 async function sampleUntil(what: string, count: number, holds: (now: Moment) => Promise<boolean> | boolean) {
-  const samples: Moment[] = [];
+  let samples = 0;
+  let last: Moment | undefined;
   try {
     await eventually(
       what,
       async () => {
         const now = await sample();
-        samples.push(now);
-        if (now.both.length + now.lost.length > 0) {
-          violations.push(`${what}: VFs in both ${now.both.join()}; claims without their VF ${now.lost.join()}`);
+        samples++;
+        last = now;
+        const { both, lost, unserved, images } = now;
+        const wrong = [
+          ...both.map((vf) => `${vf} is offered twice`),
+          ...lost.map((name) => `claim ${name} has changed`),
+          ...(unserved.length > 1 ? [`${unserved.join(" and ")} have no driver`] : []),
+        ];
+        violations.push(...wrong.map((text) => `${what}: ${text}`));
+        for (const [name, image] of images) {
+          if (image === ownImages.SRIOV_DRA_DRIVER_IMAGE && !order.includes(name)) order.push(name);
         }
-        return (await holds(now)) && samples.length >= count;
+        for (const node of taken) await node.runPods();
+        return (await holds(now)) && samples >= count;
       },
       within,
     );
   } catch (cause) {
-    const { spec, status } = await readState();
-    const last = samples.at(-1);
-    const seen = { samples: samples.length, plugin: [...(last?.plugin ?? [])], slices: [...(last?.slices ?? [])] };
-    const { offeredBy, publishedVfs, syncStatus, interfaces = [] } = status ?? {};
-    const node = {
-      allocation: spec?.allocation,
-      offeredBy,
-      publishedVfs,
-      syncStatus,
-      vfs: interfaces.map((nic) => nic.Vfs),
-    };
-    throw new Error(`${what}: after ${JSON.stringify(seen)}, the node is ${JSON.stringify(node)}`, { cause });
+    const states = await Promise.all(nodeNames.map(readState));
+    const ofStates = states.map((state) => [
+      state?.spec?.allocation,
+      state?.status?.offeredBy,
+      state?.status?.syncStatus,
+    ]);
+    const seen = { samples, plugin: [...(last?.plugin ?? [])], slices: [...(last?.slices ?? [])], order };
+    throw new Error(`${what}: ${JSON.stringify({ seen, ofStates, conditions: await conditions() })}`, { cause });
   }
 }
 
-async function readState(): Promise<SriovNetworkNodeState> {
-  const path = objectPath(sriovNetworkNodeStates, { name: node, namespace });
-  return (await testCluster.transport.request({ method: "GET", path })) as SriovNetworkNodeState;
+async function readState(name: string): Promise<SriovNetworkNodeState | undefined> {
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+  try {
+    return (await testCluster.transport.request({ method: "GET", path })) as SriovNetworkNodeState;
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
 }
 
-function startNodePrograms(): void {
-  const onNode = ["--node-name", node, "--host-root", root];
-  const socket = join(testCluster.directory, `${node}.sock`);
-  testCluster.start(node, "apps/config-daemon/src/testing/fake-node.ts", [...onNode, "--kernel-socket", socket]);
-  testCluster.start(`${node}-device-plugin-config`, "apps/device-plugin-config/src/main.ts", [
-    ...onNode,
-    ...["--config-file", configFile, "--kubelet-directory", join(root, "var/lib/kubelet")],
-    ...["--block-until-configured=false", "--plugin-process", "no-plugin"],
-  ]);
+/** Conditions of the SriovOperatorConfig that are True, with their messages. */
+async function conditions(): Promise<readonly string[]> {
+  const config = await testCluster.read(sriovOperatorConfigs, operatorConfigName);
+  const { conditions: all = [] } = "status" in config ? (config.status as { conditions?: readonly Condition[] }) : {};
+  return all.filter(({ status }) => status === "True").map(({ type, message }) => `${type}: ${message}`);
 }
 
-/** Runs until the test ends. */
-function startDriver(kubeletDirectory: string): void {
-  const end = new AbortController();
-  const serving = serveNode({
-    ...{ transport: testCluster.transport, namespace, nodeName: node, resourcePrefix: "openshift.io" },
-    host: kernel.host(),
-    kubelet: { directory: kubeletDirectory, onHost: kubeletDirectory },
-    ...{ maxCacheAge: 60_000, log: silentLogger, metrics: new Registry(), setNotReady: () => undefined },
-    signal: end.signal,
+const areDone = async (holds: (state: SriovNetworkNodeState) => boolean): Promise<boolean> =>
+  (await Promise.all(nodeNames.map(readState))).every((state) => state !== undefined && holds(state));
+
+describe("a cluster of an operator with dra-driver-sriov", () => {
+  it("starts with the pods of that operator on all nodes, and with allocated claims", async () => {
+    const { plugin, slices, lost, images } = await sample();
+    expect([plugin.size, slices.size, lost, claims.size]).toEqual([0, nodeNames.length * numVfs, [], 6]);
+    expect([...images.values()]).toEqual(nodeNames.map(() => foreignImage));
   });
-  stack.defer(async () => {
-    end.abort();
-    await serving;
-  });
-}
 
-const withoutClaims = () => vfs.slice(claimNames.length);
-
-describe("a node of an operator with dra-driver-sriov", () => {
-  it("is taken over: no VF is offered twice at any of 200 moments, and no claim is deallocated", async () => {
-    const kubeletDirectory = join(root, "var/lib/kubelet");
-    const kubelet = stack.use(await startFakeKubelet(kubeletDirectory));
-    const claimed = claimNames.map((name, nth) => ({ name, device: deviceNameOf(vfs[nth] ?? "") ?? "" }));
-    kubelet.pods = podsWithClaims({ node, claimed });
-    stack.use(await serveFakeKernel(kernel, join(testCluster.directory, `${node}.sock`)));
-
-    const before = await sample();
-    expect([before.plugin.size, before.slices.size, before.lost]).toEqual([0, vfCount, []]);
-    await applyPolicy(
-      testCluster,
-      "fast",
-      policySpec({ rootDevices: [pf] }, { resourceName: "fast", numVfs: vfCount }),
-    );
-    await createOperatorConfig(testCluster, { featureGates: { dynamicResourceAllocation: true } });
-    startNodePrograms();
-    await sampleUntil("the node is configured", 50, async () => (await readState()).status?.syncStatus === "Succeeded");
-    startDriver(kubeletDirectory); // as the DaemonSet replaces the pod of the other driver
-    await sampleUntil("Switchyard publishes all VFs", 200, async ({ slices, plugin }) => {
-      const { offeredBy, publishedVfs } = (await readState()).status ?? {};
-      return offeredBy === "dra" && publishedVfs === vfCount && slices.size === vfCount && plugin.size === 0;
+  it("is taken over node by node: no VF is offered twice at any of 200 moments, and no claim is deallocated", async () => {
+    const spec = policySpec({ rootDevices: [pf] }, { resourceName: "fast", numVfs });
+    await applyPolicy(testCluster, "fast", spec);
+    await createOperatorConfig(testCluster, gates(true));
+    operator.start();
+    for (const node of taken) node.startPrograms();
+    await sampleUntil("the own driver runs on all nodes", 50, () => order.length === nodeNames.length);
+    await sampleUntil("Switchyard publishes all VFs", 150, async ({ slices, plugin }) => {
+      const isDone = ({ status }: SriovNetworkNodeState) =>
+        status?.syncStatus === "Succeeded" && status.offeredBy === "dra" && status.publishedVfs === numVfs;
+      return slices.size === nodeNames.length * numVfs && plugin.size === 0 && (await areDone(isDone));
     });
     expect(violations).toEqual([]);
+  });
+
+  it("has a healthy operator then, and no rights of the other driver", async () => {
+    await sampleUntil("the operator is ready", 1, async () =>
+      (await conditions()).every((text) => text.startsWith("Ready:")),
+    );
+    expect(await conditions()).toEqual([expect.stringContaining("dra-driver")]);
+    expect(await testCluster.find(componentKinds.Role, "sriov-dra-driver-pod-access")).toBeUndefined();
+    const set = JSON.stringify(await testCluster.read(componentKinds.DaemonSet, "sriov-dra-driver"));
+    expect(set).not.toContain("wait-for-config");
   });
 
   it("goes to the device plugin: it offers the VFs without claims, and the others stay in the slices", async () => {
-    const gates = JSON.stringify({ spec: { featureGates: { dynamicResourceAllocation: false } } });
-    const config = ["patch", "sriovoperatorconfig", "default", "-n", namespace, "--type=merge", "-p", gates];
-    await testCluster.cluster.kubectl(config);
+    const patch = ["patch", "sriovoperatorconfig", "default", "-n", namespace, "--type=merge", "-p"];
+    await testCluster.cluster.kubectl([...patch, JSON.stringify({ spec: gates(false) })]);
     await sampleUntil("the plugin offers the others", 20, ({ plugin, slices }) => {
-      return withoutClaims().every((vf) => plugin.has(vf) && !slices.has(vf)) && slices.size === claimNames.length;
+      return plugin.size === nodeNames.length * numVfs - claims.size && slices.size === claims.size;
     });
     expect(violations).toEqual([]);
-    for (const name of claimNames) {
-      await testCluster.transport.request({
-        method: "DELETE",
-        path: objectPath(resourceClaims, { name, namespace: "default" }),
-      });
-    }
-    expect((await sample()).lost).toEqual(claimNames); // the check can fail
+    const [name = ""] = claims.keys();
+    const path = objectPath(resourceClaims, { name, namespace: "default" });
+    const body = { metadata: { finalizers: null } };
+    await testCluster.transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+    await testCluster.transport.request({ method: "DELETE", path });
+    expect((await sample()).lost).toEqual([name]); // the check can fail
   });
 });

@@ -39,11 +39,12 @@ export const upstreamImages = {
 } as const;
 
 /** Images of Switchyard's own programs. Only these variables change in the environment (docs/guide/upgrade.md). */
-const ownImages: Readonly<Record<keyof typeof upstreamImages | "DEVICE_PLUGIN_CONFIG_IMAGE", string>> = {
+export const ownImages = {
   SRIOV_NETWORK_CONFIG_DAEMON_IMAGE: ours("config-daemon"),
   SRIOV_NETWORK_WEBHOOK_IMAGE: ours("webhook"),
   DEVICE_PLUGIN_CONFIG_IMAGE: ours("device-plugin-config"),
-};
+  SRIOV_DRA_DRIVER_IMAGE: ours("dra-driver"),
+} as const satisfies Readonly<Record<keyof typeof upstreamImages, string>> & Readonly<Record<string, string>>;
 
 /**
  * Returns the variables that upstream's chart sets when webhooks and a Prometheus operator are enabled. `caBundle` is

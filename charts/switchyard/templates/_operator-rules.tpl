@@ -643,6 +643,8 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-plugin
     - sriov-device-plugin-pod-access
     - sriov-dra-driver
+    - sriov-dra-driver-pod-access
+    - sriov-dra-driver-scc
     - afxdp-device-plugin
     - afxdp-plugins
     - metrics-exporter-role
@@ -663,6 +665,8 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-device-plugin-pod-access
     - sriov-cni
     - sriov-dra-driver
+    - sriov-dra-driver-pod-access
+    - sriov-dra-driver-scc
     - afxdp-device-plugin
     - afxdp-plugins
     - metrics-exporter-rb

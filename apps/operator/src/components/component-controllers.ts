@@ -40,7 +40,7 @@ import {
   subscribeToComponents,
 } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
-import { changesUseOfNode, changesUseOfPool } from "../facts/claim-use.ts";
+import { changesDriverLabel, changesUseOfNode, changesUseOfPool, countNodesWithoutDriver } from "../facts/claim-use.ts";
 import { createRecentDeletions } from "../facts/recent-deletions.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
@@ -79,6 +79,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
   const reconcile = createOperatorConfigReconciler({
     configs: operatorConfigs,
     nodes: () => nodes.list(),
+    countNodesWithoutDriver: () => countNodesWithoutDriver(context),
     settings: () => settingsIn(context),
     afxdp: () => existing(afxdpConfigs.get(operatorConfigName)),
     objects: componentObjects,
@@ -139,6 +140,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
       fromCache(nodes, (change) =>
         changesPlacement(change, nodeSetLabels(operatorConfigs.get(operatorConfigName))) ? [operatorConfigName] : [],
       ),
+      fromCache(nodes, (change) => (changesDriverLabel(change) ? [operatorConfigName] : [])),
       fromCache(pools, (change) => (changesUseOfPool(change) ? [operatorConfigName] : [])),
       fromCache(states, (change) => (changesUseOfNode(change) ? [operatorConfigName] : [])),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),

@@ -26,6 +26,7 @@ import {
   type InventoryItem,
   type Manifest,
 } from "@switchyard/render";
+import type { Labels } from "@switchyard/policy";
 import { fieldManagers } from "../field-managers.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
 import { reviewPathIn } from "./review-path.ts";
@@ -44,6 +45,8 @@ export interface SeenObject {
   readonly isTerminating: boolean;
   /** Only for a DaemonSet. */
   readonly rollout: Rollout | undefined;
+  /** Of a DaemonSet: the labels of the nodes on which its pods run. */
+  readonly nodeSelector?: Labels | undefined;
   /** For a webhook registration: whether this operator set failurePolicy Fail. */
   readonly failsClosed: boolean;
   /** For a webhook registration: whether requests that no webhook answers are refused, by whoever set it. */
@@ -173,8 +176,28 @@ export function toSeenObject(object: KubeObject): SeenObject {
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
     failsClosed: isRegistration(object) && failsClosed(object),
     refuses: isRegistration(object) && hasFailPolicy(object),
-    ...defined({ injectorConfig: injectorConfigOf(object), reviewPath: reviewPathIn(object) }),
+    ...defined({
+      nodeSelector: nodeSelectorOf(object),
+      injectorConfig: injectorConfigOf(object),
+      reviewPath: reviewPathIn(object),
+    }),
   };
+}
+
+function nodeSelectorOf(object: KubeObject & { readonly spec?: unknown }): Labels | undefined {
+  if (object.kind !== "DaemonSet") return undefined;
+  const selector = at(at(at(object.spec, "template"), "spec"), "nodeSelector");
+  return isRecord(selector) ? readLabels(selector) : {};
+}
+
+function at(value: unknown, key: string): unknown {
+  return isRecord(value) ? value[key] : undefined;
+}
+
+function readLabels(record: Readonly<Record<string, unknown>>): Labels {
+  return Object.fromEntries(
+    Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
 }
 
 function injectorConfigOf(object: KubeObject & { readonly data?: unknown }): string | undefined {

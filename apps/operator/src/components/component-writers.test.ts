@@ -23,7 +23,7 @@ function manifestWith(app: string): Manifest {
 }
 
 /** An API server with one DaemonSet that has immutable fields. The cache shows changes only on request. */
-function setUp({ immutable = "spec.selector" } = {}) {
+function setUp({ immutable = "spec.selector", reason = "FieldValueInvalid" } = {}) {
   let version = 1;
   let live: (KubeObject & { readonly spec?: unknown }) | undefined;
   const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
@@ -61,7 +61,7 @@ function setUp({ immutable = "spec.selector" } = {}) {
         return Promise.resolve({});
       }
       if (live !== undefined && JSON.stringify(live.spec) !== JSON.stringify(spec)) {
-        const details = { causes: [{ reason: "FieldValueInvalid", field: immutable }] };
+        const details = { causes: [{ reason, field: immutable }] };
         return Promise.reject(new KubeError("PATCH", "Invalid", { status: 422, details }));
       }
       return Promise.resolve(store(fieldManagers.components, spec, live?.metadata.uid));
@@ -96,6 +96,19 @@ describe("an object with fields that an apply cannot change", () => {
     const before = uid();
     expect(await write.apply(manifestWith("now"), signal)).toBe("written");
     expect([uid() === undefined, uid() === before]).toEqual([false, false]);
+  });
+
+  it("is replaced if somebody has made its data immutable, and kept if its data are wrong", async () => {
+    for (const [reason, isReplaced] of [
+      ["FieldValueForbidden", true],
+      ["FieldValueInvalid", false],
+    ] as const) {
+      const { write, put, uid } = setUp({ immutable: "data", reason });
+      put(fieldManagers.components, "former");
+      const before = uid();
+      await write.apply(manifestWith("now"), signal).catch(() => undefined);
+      expect([reason, uid() !== before]).toEqual([reason, isReplaced]);
+    }
   });
 
   it("is kept if another client created it, and the API server's error is passed on", async () => {

@@ -49,6 +49,9 @@ export interface ComponentWriterOptions {
  */
 const recreatedFields = /^(spec\.selector|roleRef|spec\.ports\[.*|webhooks\[\d+\]\.clientConfig)$/;
 
+/** Fields of a ConfigMap that somebody has made immutable. */
+const frozenFields = /^(data|immutable)$/;
+
 export function createComponentWriters({ transport, objects }: ComponentWriterOptions): ComponentWriters {
   const writers = new Map<ComponentWatch, Writer<KubeObject>>(
     objects.watches.map((watch) => {
@@ -115,5 +118,7 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
 function needsRecreation(error: unknown): boolean {
   if (!isKubeError(error, "Invalid")) return false;
   const causes = error.details?.causes ?? [];
-  return causes.length > 0 && causes.every(({ field = "" }) => recreatedFields.test(field));
+  const isImmutable = ({ field = "", reason }: (typeof causes)[number]): boolean =>
+    recreatedFields.test(field) || (reason === "FieldValueForbidden" && frozenFields.test(field));
+  return causes.length > 0 && causes.every(isImmutable);
 }

@@ -14,6 +14,7 @@ import {
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects, SyncFailure } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
+import { reasonToWait } from "./driver-take-over.ts";
 import { nodeIdentityState, rightsAwaited, withheld } from "./node-identity-state.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
 import { hasFailPolicy, isRegistration, withIgnorePolicy } from "./webhook-registrations.ts";
@@ -22,6 +23,8 @@ export interface SyncDeps {
   readonly objects: ComponentObjects;
   readonly write: ComponentWriters;
   readonly log: Logger;
+  /** Returns the number of nodes that do not have the label of the driver of ResourceClaims yet, and are to have it. */
+  readonly countNodesWithoutDriver: () => number;
 }
 
 export interface SyncOutcome {
@@ -43,7 +46,7 @@ export interface SyncOutcome {
 
 /**
  * Applies the objects of deployed components, removes the objects of the inventory that are not rendered, and leaves
- * components whose rendering failed unchanged. Rejects with KubeError if the API server is not reachable.
+ * components whose rendering failed, and those that have to wait, unchanged. Rejects with KubeError if the API server is not reachable.
  */
 export async function syncComponents(
   deps: SyncDeps,
@@ -65,6 +68,11 @@ export async function syncComponents(
 
   for (const component of components) {
     if (component.state === "failed") continue;
+    const wait = reasonToWait(deps, component);
+    if (wait !== undefined) {
+      pass.incomplete.push(wait);
+      continue;
+    }
     await openRegistrations(pass, component);
     for (const manifest of component.objects) {
       const wanted = isRegistration(manifest) ? registrationFor(pass, manifest, component) : manifest;

@@ -17,6 +17,7 @@ import { isDeepStrictEqual } from "node:util";
 import { recheckSoon } from "../controller-pace.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import { hasResources, needsDriver } from "../facts/claim-use.ts";
 
 export interface NodeLabelDeps {
   readonly nodes: Cache<Node>;
@@ -92,13 +93,4 @@ export function nodeAffectedByResources({ key, before, after }: CacheChange<Cach
 function needsPlugin(state: CachedNodeState): boolean {
   const { offers, spec } = state;
   return hasResources(state) && (spec.allocation !== "dra" || offers.offeredBy !== "dra" || offers.hasPluginPods);
-}
-
-function needsDriver(state: CachedNodeState): boolean {
-  const { offers, spec } = state;
-  return offers.offeredBy === "dra" || offers.hasPublishedVfs || (spec.allocation === "dra" && hasResources(state));
-}
-
-function hasResources(state: CachedNodeState): boolean {
-  return (state.spec.interfaces ?? []).some(({ vfGroups = [] }) => vfGroups.some((group) => group.resourceName));
 }

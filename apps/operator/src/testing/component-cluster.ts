@@ -97,6 +97,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
   const deps: SyncDeps = {
     objects,
     log: silentLogger,
+    countNodesWithoutDriver: () => 0,
     write: {
       async apply(manifest: Manifest) {
         await refusal(manifest.metadata.name);

@@ -89,8 +89,9 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
   "dra-driver": {
     DaemonSet: ["sriov-dra-driver"],
     ServiceAccount: ["sriov-dra-driver"],
-    Role: ["sriov-dra-driver"],
-    RoleBinding: ["sriov-dra-driver"],
+    // Other operators deploy dra-driver-sriov with the last two, for a container that waits until the node is configured.
+    Role: ["sriov-dra-driver", "sriov-dra-driver-pod-access", "sriov-dra-driver-scc"],
+    RoleBinding: ["sriov-dra-driver", "sriov-dra-driver-pod-access", "sriov-dra-driver-scc"],
     ClusterRole: ["sriov-dra-driver"],
     ClusterRoleBinding: ["sriov-dra-driver"],
   },

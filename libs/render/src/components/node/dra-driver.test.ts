@@ -58,13 +58,14 @@ describe("the driver of ResourceClaims", () => {
     expect(container.volumeMounts).toEqual([{ name: "host", mountPath: "/host", mountPropagation: "HostToContainer" }]);
   });
 
-  it("has all its objects in the inventory", () => {
+  it("has all its objects in the inventory, and the roles that only the driver of other operators needs", () => {
     const inventory = componentInventory(settingsWith()).filter(({ component }) => component === name);
-    expect(inventory.map(({ type }) => type.kind).sort()).toEqual(
-      objectsOf(name)
-        .map(({ kind }) => kind)
-        .sort(),
+    const own = objectsOf(name).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    const left = ["pod-access", "scc"].flatMap((use) =>
+      ["Role", "RoleBinding"].map((kind) => `${kind} sriov-dra-driver-${use}`),
     );
+    const listed = inventory.map((item) => `${item.type.kind} ${item.name}`);
+    expect(listed.toSorted()).toEqual([...own, ...left].toSorted());
   });
 
   it("is not wanted by the feature gate in a cluster without ResourceClaims, which is reported", () => {
