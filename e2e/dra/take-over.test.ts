@@ -124,7 +124,7 @@ async function sample(): Promise<Moment> {
   const slices = new Set<string>();
   for await (const { items } of listPages(transport, { type: resourceSlices })) {
     for (const { spec } of items as unknown as readonly ResourceSlice[]) {
-      for (const { name } of spec.devices) slices.add(`${spec.nodeName ?? ""}/${addressOfDevice(name) ?? ""}`);
+      for (const { name } of spec.devices) slices.add(`${spec.nodeName}/${addressOfDevice(name) ?? ""}`);
     }
   }
   const plugin = await offeredByPlugins();
