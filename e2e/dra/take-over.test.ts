@@ -18,10 +18,16 @@ import {
 } from "@switchyard/api";
 import { isKubeError, listPages, objectPath } from "@switchyard/kube";
 import { addressOfDevice, componentKinds } from "@switchyard/render";
-import { applyPolicy, createNode, createOperatorConfig, namespace, policySpec } from "@switchyard/test-cluster";
+import {
+  applyPolicy,
+  createNode,
+  createOperatorConfig,
+  keepNodesReady,
+  namespace,
+  policySpec,
+} from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 import {
   installOperator,
