@@ -130,14 +130,10 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
 
   return {
     async mapsProblem() {
-      const directory = dirname(maps);
-      for (const place of [maps, directory]) {
-        const type = await fileSystemType(place);
-        if (type === bpfFileSystem) return undefined;
-        if (type !== undefined)
-          return `${place} is on no BPF file system: mount one with "mount -t bpf bpf ${directory}"`;
-      }
-      return `${directory} does not exist on this node: mount a BPF file system there`;
+      // On a new node the directory does not exist yet: it is made in the file system that will have it.
+      const [place, type] = await nearestFileSystem(maps);
+      if (type === bpfFileSystem) return undefined;
+      return `${place} is on no BPF file system: mount one with "mount -t bpf bpf ${place}"`;
     },
 
     foreignProgram: async (name) => (await listForeign(name))[0]?.text,
@@ -203,12 +199,13 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
 const bpfFileSystem = 0xcafe4a11;
 
 /** Returns undefined if there is no such file or directory. */
-async function fileSystemType(path: string): Promise<number | undefined> {
+/** Returns the type of the file system of the path, or of the nearest directory above it that exists, with that path. */
+async function nearestFileSystem(path: string): Promise<readonly [path: string, type: number]> {
   try {
-    return Number((await statfs(path, { bigint: true })).type);
+    return [path, Number((await statfs(path, { bigint: true })).type)];
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
-    throw error;
+    if (!isErrno(error, "ENOENT") || dirname(path) === path) throw error;
+    return nearestFileSystem(dirname(path));
   }
 }
 

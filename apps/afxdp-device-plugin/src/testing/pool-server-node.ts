@@ -3,6 +3,7 @@
  * createPoolServerNode is a node for tests of the pool server. It has a network namespace with the devices v0 and v1, whose other ends
  * are p0 and p1, a BPF file system, and a fake kubelet. Kernel, programs and sockets are real.
  */
+import { xskMapDirectory } from "@switchyard/api";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ export interface PoolServerNode extends AsyncDisposable {
   readonly kubelet: FakeKubelet;
   /** Has the sockets of the devices in `sockets`, and the record in `record/pools.json`. */
   readonly directory: string;
-  /** Directory of the BPF file system, which can be another one at the next start. */
+  /** Directory of the maps, which can be another one at the next start. It does not exist, as on a new node. */
   maps: string;
   /** Ends the server. */
   stop(): Promise<void>;
@@ -46,7 +47,7 @@ export async function createPoolServerNode(): Promise<PoolServerNode> {
   const directory = mkdtempSync(join(tmpdir(), "afxdp-"));
   const kubelet = await startFakeKubelet(directory);
   kubelet.pods = [];
-  const node = { namespace, links, kubelet, directory, maps: `${namespace.root}/mnt` };
+  const node = { namespace, links, kubelet, directory, maps: join(`${namespace.root}/mnt`, xskMapDirectory) };
   const start = () =>
     createPoolServer({
       paths: {
