@@ -12,102 +12,30 @@ import {
   sriovNetworks,
   sriovOperatorConfigs,
 } from "@switchyard/api";
-import { collectionPath, isRecord, objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";
+import { collectionPath, objectPath } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import { confirmReset } from "@switchyard/test-cluster";
-import { findWorkspaceRoot } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import { join } from "node:path";
 import { componentSettings } from "../src/operator/identity-objects.ts";
-import { has, ofKind, place, statusOf } from "../faults/scenarios/scenario.ts";
-import { podDisruptionBudgets } from "../faults/types.ts";
-import { untilAsWanted, workers, type Accident, type World } from "./checker.ts";
-
-const vf = "openshift.io/fast";
-const label = { app: "vnf" };
-export const patient = 120_000;
-
-/** Makes the cluster healthy: configuration, policy, and a pod with a VF on each node. */
-export async function provide({ cluster, wish }: World): Promise<void> {
-  const { users, observer } = cluster;
-  await users.apply(sriovOperatorConfigs, { metadata: place(operatorConfigName), spec: {} });
-  await applyPolicy({ cluster, wish });
-  await untilAsWanted({ cluster, wish }, patient);
-  for (const name of workers) {
-    const isThere = ofKind(observer.objects(), "Pod").some(({ metadata }) => metadata.name === podOn(name).name);
-    if (!isThere) await users.startPod({ ...podOn(name), labels: label }, name, vf);
-  }
-  const runs = (pod: KubeObject) => statusOf(pod)["phase"] === "Running";
-  const isRunning = () => ofKind(observer.objects(), "Pod").filter(runs).length === workers.length;
-  await cluster.until("the pods run", isRunning, patient);
-}
-
-function podOn(worker: string) {
-  return { name: `on-${worker}`, namespace: "default" };
-}
-
-export async function applyPolicy({ cluster, wish }: World): Promise<void> {
-  await cluster.users.apply(sriovNetworkNodePolicies, {
-    metadata: place("fast"),
-    spec: {
-      nodeSelector: { "node-role.kubernetes.io/worker": "" },
-      nicSelector: { rootDevices: ["0000:3b:00.0"] },
-      resourceName: "fast",
-      numVfs: wish.numVfs,
-    },
-  });
-}
-
-/** Requests another number of VFs while a budget holds all pods, and waits until a drain is blocked. Returns its node. */
-async function blockDrain({ cluster, wish }: World): Promise<string> {
-  const { users, observer } = cluster;
-  const spec = { minAvailable: workers.length, selector: { matchLabels: label } };
-  await users.apply(podDisruptionBudgets, { metadata: { name: "vnf", namespace: "default" }, spec });
-  wish.numVfs = 9 - wish.numVfs; // 4 or 5
-  await applyPolicy({ cluster, wish });
-  const draining = () =>
-    ofKind(observer.objects(), "SriovNetworkNodeState").find(
-      ({ metadata }) => metadata.annotations?.[annotations.currentState] === "Draining",
-    );
-  await cluster.until("a drain is blocked", () => draining() !== undefined, patient);
-  return draining()?.metadata.name ?? "";
-}
-
-async function dropBudget({ cluster }: World): Promise<void> {
-  await cluster.users.delete(podDisruptionBudgets, { name: "vnf", namespace: "default" });
-}
-
-export async function deleteStates({ cluster }: World, names: readonly string[]): Promise<void> {
-  await Promise.all(names.map((name) => cluster.users.delete(sriovNetworkNodeStates, place(name))));
-}
-
-/** Deletes the CustomResourceDefinition, which deletes all objects of the kind. */
-export async function deleteKind({ cluster }: World, { plural, group }: ResourceType): Promise<void> {
-  await cluster.controlPlane.kubectl(["delete", "crd", `${plural}.${group}`]);
-}
-
-export async function createKinds({ cluster }: World): Promise<void> {
-  await cluster.controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
-}
-
-export async function patchState({ cluster }: World, name: string, body: object, subresource?: string): Promise<void> {
-  await cluster.transport.request({
-    method: "PATCH",
-    path: objectPath(sriovNetworkNodeStates, place(name), subresource),
-    contentType: "application/merge-patch+json",
-    body,
-  });
-}
+import { has, ofKind, place } from "../faults/scenarios/scenario.ts";
+import {
+  applyPolicy,
+  backedUp,
+  blockDrain,
+  changePolicy,
+  create,
+  createKinds,
+  deleteKind,
+  deleteStates,
+  dropBudget,
+  merge,
+  patchState,
+  patient,
+} from "./acts.ts";
+import { workers, type Accident, type World } from "./checker.ts";
 
 const isHeld = ({ cluster }: World, reason: string) =>
   has(cluster.observer.objects(), `SriovOperatorConfig ${operatorConfigName}`, "ResetHeld", reason);
-
-/** The object as a backup has it that keeps neither status nor identity. */
-export function backedUp({ apiVersion, kind, metadata, ...fields }: KubeObject): object {
-  const { name, namespace, labels, annotations: notes } = metadata;
-  const spec = "spec" in fields ? { spec: fields.spec } : {};
-  return { apiVersion, kind, metadata: { name, namespace, labels, annotations: notes }, ...spec };
-}
 
 export const accidents: readonly Accident[] = [
   {
@@ -222,8 +150,7 @@ export const accidents: readonly Accident[] = [
     name: "the operator is killed three times while a policy changes",
     mayChangeVfs: true,
     async act(world) {
-      world.wish.numVfs = 9 - world.wish.numVfs;
-      await applyPolicy(world);
+      await changePolicy(world);
       for (let times = 0; times < 3; times++) {
         await delay(700);
         await world.cluster.restartOperator();
@@ -260,7 +187,7 @@ export const accidents: readonly Accident[] = [
   {
     name: "all objects are restored from a backup without status, the policies last",
     async act(world) {
-      const { users, observer, transport } = world.cluster;
+      const { users, observer } = world.cluster;
       const kinds = [sriovOperatorConfigs, sriovNetworkNodeStates];
       const backup = kinds.map((type) => ofKind(observer.objects(), type.kind).map(backedUp));
       await users.delete(sriovOperatorConfigs, place(operatorConfigName));
@@ -268,12 +195,7 @@ export const accidents: readonly Accident[] = [
       const areGone = () => ofKind(observer.objects(), "SriovNetworkNodeState").length === 0;
       await world.cluster.until("the node states are collected", areGone, patient);
       for (const [index, type] of kinds.entries()) {
-        for (const body of backup[index] ?? []) {
-          const namespace = componentSettings.namespace;
-          await transport
-            .request({ method: "POST", path: collectionPath(type, namespace), body })
-            .catch(isThereAlready);
-        }
+        for (const body of backup[index] ?? []) await create(world, type, body);
       }
       await delay(3_000);
       await applyPolicy(world);
@@ -286,9 +208,8 @@ export const accidents: readonly Accident[] = [
         Array.from({ length: 1_000 }, (_, at) => [`example.com/note-${at}`, "x".repeat(64)]),
       );
       await cluster.transport.request({
-        method: "PATCH",
+        ...merge,
         path: objectPath(sriovNetworkNodePolicies, place("fast")),
-        contentType: "application/merge-patch+json",
         body: { metadata: { annotations: notes } },
       });
     },
@@ -302,8 +223,7 @@ export const accidents: readonly Accident[] = [
       await world.cluster.until("the reset is announced", () => isHeld(world, "MassLoss"), patient);
       await confirmReset(sriovOperatorConfigs, {
         read: (path) => transport.request({ method: "GET", path }),
-        merge: (path, body) =>
-          transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body }),
+        merge: (path, body) => transport.request({ ...merge, path, body }),
       });
       const isReset = async () => [...(await users.nodes.countVfs()).values()].every((count) => count === 0);
       for (let tries = 0; tries < 240 && !(await isReset()); tries++) await delay(250);
@@ -321,16 +241,10 @@ export const accidents: readonly Accident[] = [
       for (let writes = 0; writes < 100; writes++) {
         const body = { metadata: { annotations: { "example.com/noise": `${writes}` } } };
         const path = objectPath(nodeType, { name: "worker-1" });
-        await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+        await transport.request({ ...merge, path, body });
       }
       await restore();
-      world.wish.numVfs = 9 - world.wish.numVfs;
-      await applyPolicy(world);
+      await changePolicy(world);
     },
   },
 ];
-
-/** The operator may have been quicker than the restore. */
-export function isThereAlready(error: unknown): void {
-  if (!(isRecord(error) && error["code"] === "AlreadyExists")) throw error;
-}

@@ -10,6 +10,9 @@ import { has, ofKind, statusOf } from "../faults/scenarios/scenario.ts";
 
 export const workers = ["worker-1", "worker-2", "worker-3"];
 
+/** The worker whose daemon is a process of its own, which can be stopped by a signal. */
+export const ownProcess = "worker-2";
+
 /** What the users want of each node now. */
 export interface Wish {
   numVfs: number;
@@ -118,6 +121,16 @@ export function missing(objects: readonly KubeObject[], { numVfs }: Wish): reado
     else if (specOf(node)["unschedulable"] === true) texts.push(`Node ${name} is cordoned`);
   }
   if (!has(objects, "SriovNetworkNodePolicy fast", "Ready")) texts.push("policy fast is not Ready");
+  for (const { kind, metadata } of objects) {
+    const isNetwork = kind.endsWith("Network");
+    if (isNetwork && !has(objects, `${kind} ${metadata.name}`, "Ready"))
+      texts.push(`${kind} ${metadata.name} is not Ready`);
+  }
+  for (const state of ofKind(objects, "AfxdpNetworkNodeState")) {
+    const { observedGeneration, syncStatus } = statusOf(state);
+    if (observedGeneration !== state.metadata.generation || syncStatus !== "Succeeded")
+      texts.push(`AF_XDP of ${state.metadata.name} is ${String(syncStatus)}`);
+  }
   const config = `SriovOperatorConfig ${operatorConfigName}`;
   for (const type of ["ResetHeld", "Degraded", "ReconcileFailed"]) {
     const found = has(objects, config, type);

@@ -4,37 +4,49 @@
  * Kubernetes and the operator are real processes, and three daemons have fake kernels. checker.ts judges each of them in the same way.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { FakeNic } from "@switchyard/host/testing";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { bundleApp } from "../src/bundle-app.ts";
 import { disposeOf } from "../src/dispose-of.ts";
 import { prepareFaultTests, type PreparedFaultTests } from "../faults/campaign.ts";
 import { startFaultCluster, type ClusterUsage } from "../faults/fault-cluster.ts";
 import { imageFlags } from "../faults/scenarios/component-scenario.ts";
-import { provide } from "./accidents.ts";
-import { checkAccident, growth, workers, type Accident, type World } from "./checker.ts";
+import { provide } from "./acts.ts";
+import { checkAccident, growth, ownProcess, workers, type Accident, type World } from "./checker.ts";
 
-/** `programOf` returns the path of the program that runs as the operator, given that of the operator's bundle. */
-export function playAccidents(
-  accidents: readonly Accident[],
-  programOf: (main: string) => Promise<string> = (main) => Promise.resolve(main),
-): void {
+export interface PlayOptions {
+  /** Returns the path of the program that runs as the operator, given that of the operator's bundle, which is the default. */
+  readonly programOf?: (main: string) => Promise<string>;
+  /** NICs of each node, besides the one with VFs. */
+  readonly nics?: readonly FakeNic[];
+}
+
+export function playAccidents(accidents: readonly Accident[], { programOf, nics = [] }: PlayOptions = {}): void {
   let prepared: PreparedFaultTests;
   let world: World;
   let before: ClusterUsage;
+  let directory: string;
 
   beforeAll(async () => {
     prepared = await prepareFaultTests();
     const { binaries } = prepared;
-    const main = await programOf(prepared.main);
+    const main = (await programOf?.(prepared.main)) ?? prepared.main;
     const flags = [...imageFlags, "--stale-node-state-cleanup-delay-minutes", "30"];
-    const cluster = await startFaultCluster({ binaries, main, flags });
+    directory = await mkdtemp(join(tmpdir(), "switchyard-accidents-"));
+    const daemonMain = await bundleApp("apps/config-daemon", directory, "src/testing/fake-node.ts");
+    const cluster = await startFaultCluster({ binaries, main, flags, nics, daemonMain });
     world = { cluster, wish: { numVfs: 4 } };
-    for (const worker of workers) await cluster.users.nodes.add(worker);
+    for (const worker of workers) await cluster.users.nodes.add(worker, { ownProcess: worker === ownProcess });
     await provide(world);
     before = await cluster.measure();
   }, 600_000);
 
   afterAll(async () => {
     await disposeOf(world.cluster, prepared);
+    await rm(directory, { recursive: true });
   }, 60_000);
 
   describe("after the accident that", () => {
@@ -44,7 +56,7 @@ export function playAccidents(
         await provide(world);
         expect(await checkAccident(world, accident)).toEqual([]);
       },
-      15 * 60_000,
+      30 * 60_000,
     );
   });
 

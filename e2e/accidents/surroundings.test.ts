@@ -12,4 +12,6 @@ import { surroundings } from "./surroundings.ts";
 const clockDirectory = mkdtempSync(join(tmpdir(), "switchyard-clock-"));
 afterAll(() => rm(clockDirectory, { recursive: true }));
 
-playAccidents(surroundings(clockDirectory), (main) => programWithShiftedClock(main, clockDirectory));
+playAccidents(surroundings(clockDirectory), {
+  programOf: (main) => programWithShiftedClock(main, clockDirectory),
+});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Accidents of what is around Switchyard, as data: the API server and its kinds, and other programs that write the same objects. Also
- * those of the operator's process and clock, and of many nodes that fail at once. They start and end as those of accidents.ts.
+ * those of the operator's process and clock. They start and end as those of accidents.ts.
  */
 import {
   customResources,
@@ -11,32 +11,25 @@ import {
   sriovOperatorConfigs,
   operatorConfigName,
 } from "@switchyard/api";
-import { collectionPath, isRecord, objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";
+import { isRecord, objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";
 import { setTimeout as delay } from "node:timers/promises";
-import { componentSettings } from "../src/operator/identity-objects.ts";
 import { ofKind, place, statusOf } from "../faults/scenarios/scenario.ts";
 import { daemonSets, leases } from "../faults/types.ts";
 import {
   applyPolicy,
   backedUp,
+  changePolicy,
+  create,
   createKinds,
   deleteKind,
   deleteStates,
-  isThereAlready,
+  merge,
   patchState,
   patient,
-} from "./accidents.ts";
-import { workers, type Accident, type World } from "./checker.ts";
+} from "./acts.ts";
+import { ownProcess, workers, type Accident } from "./checker.ts";
 import { shiftClock } from "./shifted-clock.ts";
 
-const { namespace } = componentSettings;
-const events: ResourceType = {
-  group: "events.k8s.io",
-  version: "v1",
-  kind: "Event",
-  plural: "events",
-  namespaced: true,
-};
 const quotas: ResourceType = {
   group: "",
   version: "v1",
@@ -46,66 +39,49 @@ const quotas: ResourceType = {
 };
 const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const registrations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
-const merge = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
 
-const failingNodes = 200;
-
-async function changePolicy(world: World): Promise<void> {
-  world.wish.numVfs = 9 - world.wish.numVfs; // 4 or 5
-  await applyPolicy(world);
-}
-
-async function create({ cluster }: World, type: ResourceType, body: object): Promise<void> {
-  const path = collectionPath(type, type.namespaced ? namespace : undefined);
-  await cluster.transport.request({ method: "POST", path, body }).catch(isThereAlready);
-}
-
-/** Runs `work` with 20 indexes at a time. */
-async function forEachNode(work: (index: number) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < failingNodes; from += 20)
-    await Promise.all(Array.from({ length: 20 }, (_, at) => work(from + at)));
-}
-
-const failing = (index: number) => `failing-${index}`;
-
-/** Reports failures of all failing nodes, as their daemons would, with a text of their own in each round. */
-async function reportFailures({ cluster }: World, round: number): Promise<void> {
-  const { interfaces } = statusOf(
-    ofKind(cluster.observer.objects(), sriovNetworkNodeStates.kind).find(
-      ({ metadata }) => metadata.name === "worker-1",
-    ),
-  );
-  await forEachNode(async (index) => {
-    const lastSyncError = `set MTU of 0000:3b:00.0: EIO (attempt ${round} of ${failing(index)})`;
-    const status = { syncStatus: "Failed", lastSyncError, interfaces };
-    const path = objectPath(sriovNetworkNodeStates, place(failing(index)), "status");
-    await cluster.transport.request({ ...merge, path, body: { status } });
-  });
-}
-
-/** Throws an error if the fleet's failures have become many objects or a long text. */
-async function checkReports({ cluster }: World): Promise<void> {
-  const list = await cluster.transport.request({ method: "GET", path: collectionPath(events, namespace) });
-  const count = isRecord(list) && Array.isArray(list["items"]) ? list["items"].length : Infinity;
-  const policy = ofKind(cluster.observer.objects(), sriovNetworkNodePolicies.kind)[0];
-  const bytes = JSON.stringify(statusOf(policy)).length;
-  if (count > mostEvents || bytes > mostStatusBytes)
-    throw new Error(`${failingNodes} failing nodes made ${count} events and a policy status of ${bytes} bytes`);
-}
-
-const mostEvents = 150;
-const mostStatusBytes = 10_000;
+/** How long processes are stopped by a signal. */
+const stoppedMs = Number(process.env["SWITCHYARD_STOP_SECONDS"] ?? 600) * 1_000;
 
 /** `clockDirectory` is that of programWithShiftedClock. */
 export const surroundings = (clockDirectory: string): readonly Accident[] => [
   {
-    name: "the operator is stopped for longer than its lease, while a policy changes",
+    name: "the operator is stopped for ten minutes, while a policy changes",
     mayChangeVfs: true,
     async act(world) {
       await world.cluster.signalOperator("SIGSTOP");
       await changePolicy(world);
-      await delay(45_000);
+      await delay(stoppedMs);
       await world.cluster.signalOperator("SIGCONT");
+    },
+  },
+  {
+    name: `a daemon is stopped for ten minutes, while a policy changes, and is named on the policy`,
+    mayChangeVfs: true,
+    async act(world) {
+      const { users, observer } = world.cluster;
+      users.nodes.signal(ownProcess, "STOP");
+      await changePolicy(world);
+      await delay(stoppedMs);
+      const policy = ofKind(observer.objects(), sriovNetworkNodePolicies.kind)[0];
+      const said = JSON.stringify(statusOf(policy)["conditions"]);
+      users.nodes.signal(ownProcess, "CONT");
+      if (!said.includes(ownProcess)) throw new Error(`the policy does not name ${ownProcess}: ${said}`);
+    },
+  },
+  {
+    name: "the CustomResourceDefinition of the policies is replaced while the clock of the operator is an hour ahead, and then behind",
+    withinMs: 300_000,
+    async act(world) {
+      for (const hours of [1, -1]) {
+        await shiftClock(clockDirectory, hours * 3_600_000);
+        await deleteKind(world, sriovNetworkNodePolicies);
+        await delay(3_000);
+        await createKinds(world);
+        await delay(5_000);
+        await applyPolicy(world);
+      }
+      await shiftClock(clockDirectory, 0);
     },
   },
   {
@@ -289,28 +265,6 @@ export const surroundings = (clockDirectory: string): readonly Accident[] => [
       }
       await delay(3_000);
       await applyPolicy(world);
-    },
-  },
-  {
-    name: `${failingNodes} nodes fail, with another text in each of three rounds, and leave the cluster`,
-    mostWrites: 8 * failingNodes, // states, labels and annotations of Nodes, and what follows the reports
-    withinMs: 300_000,
-    async act(world) {
-      const { users, observer } = world.cluster;
-      const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
-      await forEachNode((index) =>
-        create(world, nodeType, { apiVersion: "v1", kind: "Node", metadata: { name: failing(index), labels } }),
-      );
-      const areThere = () => ofKind(observer.objects(), sriovNetworkNodeStates.kind).length >= failingNodes;
-      await world.cluster.until("all node states are there", areThere, patient);
-      for (const round of [1, 2, 3]) {
-        await reportFailures(world, round);
-        await delay(6_000);
-      }
-      await checkReports(world);
-      await forEachNode((index) => users.delete(nodeType, { name: failing(index) }));
-      await delay(3_000);
-      await forEachNode((index) => users.delete(sriovNetworkNodeStates, place(failing(index))));
     },
   },
 ];

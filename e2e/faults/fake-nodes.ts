@@ -5,16 +5,30 @@
  */
 import { nodes as nodeType, pods } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
-import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeNic, type FakeWrite } from "@switchyard/host/testing";
+import {
+  createFakeKernel,
+  mlx5,
+  pci,
+  serveFakeKernel,
+  type FakeKernel,
+  type FakeNic,
+  type FakeWrite,
+} from "@switchyard/host/testing";
 import { collectionPath, isKubeError, isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { createLogger, Registry } from "@switchyard/service";
+import { findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Observer } from "./observer.ts";
+import { findNode, usageOf, type ProcessUsage } from "./process-usage.ts";
 
 export interface FakeNodes extends AsyncDisposable {
-  /** Registers the node and starts its daemon. */
-  add(name: string): Promise<void>;
+  /** Registers the node and starts its daemon, in this process unless the options say otherwise. */
+  add(name: string, options?: { readonly ownProcess?: boolean }): Promise<void>;
+  /** Sends a signal to a daemon that is a process of its own. */
+  signal(name: string, signal: "STOP" | "CONT"): void;
+  /** Returns what a daemon that is a process of its own uses. */
+  usage(name: string): Promise<ProcessUsage>;
   /** Switches the machine off and deletes its Node object. */
   remove(name: string): Promise<void>;
   /** Moves the interface of the port's first VF to a pod, so that the host does not see it any more. */
@@ -29,8 +43,16 @@ export interface FakeNodes extends AsyncDisposable {
 
 const port = pci("0000:3b:00.0");
 
+interface Daemon {
+  stop(): Promise<void>;
+  /** Absent without a process of its own. */
+  signal?(signal: "STOP" | "CONT"): void;
+}
+
 export interface FakeNodesOptions {
   readonly transport: Transport;
+  /** Path of the kubeconfig of `transport`, for daemons in processes of their own. */
+  readonly kubeconfig: string;
   readonly observer: Observer;
   /** The operator's namespace. */
   readonly namespace: string;
@@ -40,19 +62,23 @@ export interface FakeNodesOptions {
   readonly fail: (error: unknown) => void;
   /** Further NICs of each node. */
   readonly nics?: readonly FakeNic[];
+  /** Program of daemons in processes of their own. */
+  readonly daemonMain?: string;
 }
 
 export function createFakeNodes({
   transport,
+  kubeconfig,
   observer,
   namespace,
   directory,
   fail,
   nics = [],
+  daemonMain = join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts"),
 }: FakeNodesOptions): FakeNodes {
   const stream = createWriteStream(join(directory, "daemons.log"), { flags: "a" });
   const { log } = createLogger({ service: "config-daemon", level: "info", stream });
-  const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+  const running = new Map<string, Daemon>();
   const kernels = new Map<string, FakeKernel>();
   const seenWrites = new Map<FakeKernel, number>();
   const seenChanges = new Map<FakeKernel, number>();
@@ -91,12 +117,57 @@ export function createFakeNodes({
   async function stop(name: string): Promise<void> {
     const node = running.get(name);
     running.delete(name);
-    node?.stop.abort();
-    await node?.ended;
+    await node?.stop();
+  }
+
+  function startHere(name: string, kernel: FakeKernel): Daemon {
+    const end = new AbortController();
+    const ended = runDaemon({
+      transport,
+      namespace,
+      nodeName: name,
+      maxPfs: 4 + nics.length,
+      maxCacheAgeMs: 300_000,
+      signal: end.signal,
+      host: kernel.host(),
+      log: log.child({ node: name }),
+      metrics: new Registry(),
+      setNotReady: () => undefined,
+    });
+    return {
+      async stop() {
+        end.abort();
+        await ended;
+      },
+    };
+  }
+
+  function kernelSocket(name: string): string {
+    return join(directory, `${name}.sock`);
+  }
+
+  /** The daemon as a process, on the kernel in this process. */
+  async function startProcess(name: string, kernel: FakeKernel): Promise<Daemon> {
+    const socket = kernelSocket(name);
+    const served = await serveFakeKernel(kernel, socket);
+    const ofCluster = ["--kubeconfig", kubeconfig, "--namespace", namespace];
+    const ofNode = ["--node-name", name, "--kernel-socket", socket];
+    const daemon = spawnGuarded(process.execPath, [daemonMain, ...ofCluster, ...ofNode], {
+      log: join(directory, "daemons.log"),
+    });
+    return {
+      async stop() {
+        await daemon.kill();
+        await served[Symbol.asyncDispose]();
+      },
+      signal(signal) {
+        daemon.signal(signal);
+      },
+    };
   }
 
   return {
-    async add(name) {
+    async add(name, { ownProcess = false } = {}) {
       const labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -105,23 +176,14 @@ export function createFakeNodes({
       const body: KubeObject = { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
       await transport.request({ method: "POST", path: collectionPath(nodeType), body });
       await report(name);
-      const end = new AbortController();
       const kernel = createFakeKernel({ nics: [mlx5(port), ...nics] });
       kernels.set(name, kernel);
-      const ended = runDaemon({
-        transport,
-        namespace,
-        nodeName: name,
-        maxPfs: 4 + nics.length,
-        maxCacheAgeMs: 300_000,
-        signal: end.signal,
-        host: kernel.host(),
-        log: log.child({ node: name }),
-        metrics: new Registry(),
-        setNotReady: () => undefined,
-      });
-      running.set(name, { stop: end, ended });
+      running.set(name, ownProcess ? await startProcess(name, kernel) : startHere(name, kernel));
     },
+    signal(name, signal) {
+      running.get(name)?.signal?.(signal);
+    },
+    usage: async (name) => usageOf(await findNode(kernelSocket(name))),
     async remove(name) {
       await stop(name);
       await unlessGone(transport.request({ method: "DELETE", path: objectPath(nodeType, { name }) }));

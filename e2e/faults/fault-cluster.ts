@@ -4,11 +4,12 @@
  * with the rights of its service account behind a proxy that injects faults, and users and nodes that connect without
  * faults.
  */
+import { defined } from "@switchyard/api";
 import type { FakeNic } from "@switchyard/host/testing";
 import { connect, isKubeError, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, spawnGuarded, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { simulatePods } from "../src/pods/component-pods.ts";
 import { componentSettings } from "../src/operator/identity-objects.ts";
@@ -16,6 +17,7 @@ import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type KillOptions } from "./injector.ts";
 import { startObserver, type Observer } from "./observer.ts";
+import { findNode, usageOf } from "./process-usage.ts";
 import { startReplica, type Replica } from "./replica.ts";
 import { namespace } from "./scenarios/scenario.ts";
 import { leases, observedTypes } from "./types.ts";
@@ -76,6 +78,8 @@ export interface FaultClusterOptions {
   readonly replicas?: number;
   /** Further NICs of each node. */
   readonly nics?: readonly FakeNic[];
+  /** Program of the daemons that are processes of their own; by default, its source. */
+  readonly daemonMain?: string;
 }
 
 export async function startFaultCluster({
@@ -84,6 +88,7 @@ export async function startFaultCluster({
   flags,
   replicas: count = 1,
   nics = [],
+  daemonMain,
 }: FaultClusterOptions): Promise<FaultCluster> {
   const stack = new AsyncDisposableStack();
   try {
@@ -101,7 +106,8 @@ export async function startFaultCluster({
       failed.abort(error);
     };
     const observer = stack.use(await startObserver(transport, observedTypes, isNoise));
-    const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail, nics }));
+    const ofNodes = { transport, kubeconfig: cluster.kubeconfig, observer, namespace, directory, fail, nics };
+    const nodes = stack.use(createFakeNodes({ ...ofNodes, ...defined({ daemonMain }) }));
     stack.use(simulatePods(transport, namespace)).run(true); // for the DaemonSets that the operator deploys
     const replicas: Replica[] = [];
     const cutOff = new Set<number>();
@@ -164,8 +170,8 @@ export async function startFaultCluster({
 
     async function measure(): Promise<ClusterUsage> {
       const lines = await readLines();
-      const usage = await usageOf(join(directory, "operator-0"));
-      return { logLines: lines.operator.length + lines.daemons.length, ...usage };
+      const { rssMiB, descriptors } = await usageOf(await findNode(join(directory, "operator-0/")));
+      return { logLines: lines.operator.length + lines.daemons.length, rssMiB, descriptors };
     }
 
     return {
@@ -183,7 +189,7 @@ export async function startFaultCluster({
       },
       restartOperator: () => restart(false),
       async signalOperator(signal) {
-        process.kill(await operatorIn(join(directory, "operator-0")), signal);
+        process.kill(await findNode(join(directory, "operator-0/")), signal);
       },
       mend() {
         for (const { link } of replicas) link.mend();
@@ -202,23 +208,6 @@ export async function startFaultCluster({
     await stack.disposeAsync();
     throw error;
   }
-}
-
-async function usageOf(directory: string): Promise<Omit<ClusterUsage, "logLines">> {
-  const pid = await operatorIn(directory);
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
-  const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
-  return { rssMiB: Math.round(Number(kilobytes) / 1024), descriptors };
-}
-
-/** Finds the process of the operator by its kubeconfig, which is in `directory`. */
-async function operatorIn(directory: string): Promise<number> {
-  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
-    const [command = "", ...args] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
-    if (!command.endsWith("node") || !args.some((argument) => argument.startsWith(`${directory}/`))) continue;
-    return Number(pid);
-  }
-  throw new Error(`no operator has files in ${directory}`);
 }
 
 function isError(line: string): boolean {

@@ -70,7 +70,9 @@ beforeAll(async () => {
   const fail = (error: unknown): void => {
     writeToStderr(`kubelet: ${String(error)}`);
   };
-  const nodes = resources.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
+  const nodes = resources.use(
+    createFakeNodes({ transport, kubeconfig: cluster.kubeconfig, observer, namespace, directory, fail }),
+  );
   resources.use(simulatePods(transport, namespace)).run(true);
   users = createClusterUsers(transport, nodes);
 }, 600_000);
