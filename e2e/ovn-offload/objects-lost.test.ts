@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { hostPool } from "@switchyard/demo/openshift-objects";
-import type { KubeObject } from "@switchyard/kube";
+import { isKubeObject, type KubeObject } from "@switchyard/kube";
 import { namespace, openshiftCrds } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -61,16 +61,22 @@ async function whileHeld(act: () => Promise<void>): Promise<void> {
   simulated.place.machineConfigOperator.hold(false);
 }
 
+/** Returns an object as a backup has it. */
+function withoutLife(object: unknown): object {
+  if (!isKubeObject(object)) throw new Error("no object");
+  const { metadata, ...rest } = object;
+  const { name, labels, annotations } = metadata;
+  return { ...rest, status: undefined, metadata: { name, labels, annotations } };
+}
+
 /** Returns the objects of a kind as a backup has them. */
 async function backupOf(plural: string): Promise<readonly object[]> {
   const items = fieldAt(await simulated.place.api.read(`${kinds}/${plural}`), "items");
-  return (Array.isArray(items) ? (items as readonly KubeObject[]) : []).flatMap((object) => {
-    const { metadata, ...rest } = object;
-    const { name, labels, annotations, ownerReferences } = metadata;
-    if (ownerReferences !== undefined || name.endsWith("-ovn-hw-offload")) return []; // controllers write them again
-    const { apiVersion, kind } = object;
-    return [{ ...rest, status: undefined, apiVersion, kind, metadata: { name, labels, annotations } }];
-  });
+  return (Array.isArray(items) ? (items as readonly KubeObject[]) : [])
+    .filter(({ metadata: { name, ownerReferences } }) => {
+      return ownerReferences === undefined && !name.endsWith("-ovn-hw-offload"); // controllers write them again
+    })
+    .map(withoutLife);
 }
 
 async function replaceDefinition(plural: string): Promise<void> {
@@ -142,6 +148,29 @@ const cases = [
       act: () => whileHeld(() => unserve(plural)),
     },
   ]),
+  {
+    what: "the ClusterVersion for some seconds",
+    restored: undefined,
+    async act() {
+      const path = "/apis/config.openshift.io/v1/clusterversions/version";
+      const before = await simulated.place.api.read(path);
+      await simulated.place.api.remove(path);
+      await sleep(quietMs);
+      await simulated.place.create(withoutLife(before));
+      await setOpenshiftVersion(simulated.place, "4.20.1");
+    },
+  },
+  {
+    what: "the DNS of the cluster for some seconds",
+    restored: undefined,
+    async act() {
+      const path = "/apis/operator.openshift.io/v1/dnses/default";
+      const before = await simulated.place.api.read(path);
+      await simulated.place.api.remove(path);
+      await sleep(quietMs);
+      await simulated.place.create(withoutLife(before));
+    },
+  },
   {
     what: "its policy, with what an administrator set in it",
     act: remove(policy),

@@ -3,6 +3,7 @@
  * decideConfigMaps decides about the ConfigMaps by which OVN-Kubernetes finds the management ports. Keys of others stay to the
  * byte. A ConfigMap that ovn-offload created is deleted once it is empty.
  */
+import { labels } from "@switchyard/api";
 import {
   envOverridesPatch,
   managementPortCount,
@@ -25,8 +26,7 @@ export interface ConfigMapDecision {
 
 export function decideConfigMaps(observed: ObservedCluster, hosts: readonly AssignedHost[]): ConfigMapDecision {
   const { managementPorts, envOverrides, hardwareOffload } = observed.configMaps;
-  const isOpenshift = observed.machineConfigPools !== undefined;
-  const form = isOpenshift ? managementPortForm(observed.openshiftVersion) : undefined;
+  const form = formOf(observed);
   const published = new Set(hosts.filter(isPublishable).map(({ name }) => name));
   const kept = new Set(hosts.filter((host) => !published.has(host.name) && keepsKey(host)).map(({ name }) => name));
   const ports = managementPortsPatch(managementPorts.present?.data ?? {}, { published, kept });
@@ -67,9 +67,18 @@ export function decideConfigMaps(observed: ObservedCluster, hosts: readonly Assi
  * setting.
  */
 export function managementPortsPerHost(observed: ObservedCluster): ManagementPortCount {
-  const isOpenshift = observed.machineConfigPools !== undefined;
-  if (!isOpenshift || managementPortForm(observed.openshiftVersion) !== "resource") return { count: 1 };
+  if (formOf(observed) !== "resource") return { count: 1 };
   return managementPortCount(observed.configMaps.hardwareOffload.present?.data ?? {});
+}
+
+/**
+ * Returns in which form OVN-Kubernetes reads management ports; undefined outside of OpenShift. While the version is not known, because the
+ * ClusterVersion or its kind is absent, the form stays the one of the labels that hosts have.
+ */
+function formOf({ machineConfigPools, openshiftVersion, nodes }: ObservedCluster): "name" | "resource" | undefined {
+  if (machineConfigPools === undefined) return undefined;
+  const hasResource = nodes.some(({ metadata }) => metadata.labels?.[labels.ovnManagementResource] !== undefined);
+  return openshiftVersion === undefined && hasResource ? "resource" : managementPortForm(openshiftVersion);
 }
 
 /** Reports whether nothing of ovn-offload is left in the ConfigMap of the network operator. */

@@ -187,6 +187,43 @@ describe("hosts whose MachineConfigPool is gone", () => {
     );
   });
 
+  it.each(["4.12.1", "4.20.1"])(
+    "stay as they are while other objects or kinds of OpenShift %s are absent",
+    (version) => {
+      const cluster = openshift();
+      cluster.version = version;
+      cluster.entries = [entry("dpu")];
+      cluster.settle();
+      cluster.settle();
+      const observed = cluster.observed();
+      const { configMaps, networks } = observed;
+      const absent = (map: (typeof configMaps)["managementPorts"]) => ({
+        ...map,
+        isPossible: false,
+        present: undefined,
+      });
+      const cases: Readonly<Record<string, Partial<ObservedCluster>>> = {
+        ClusterVersion: { openshiftVersion: undefined },
+        DNS: { dns: undefined },
+        MachineConfigPool: { machineConfigPools: undefined },
+        NetworkAttachmentDefinition: { networks: { ...networks, present: undefined } },
+        SriovNetworkNodeState: { reportOf: () => undefined },
+        "the namespaces of OVN-Kubernetes": {
+          configMaps: {
+            managementPorts: absent(configMaps.managementPorts),
+            envOverrides: absent(configMaps.envOverrides),
+            hardwareOffload: absent(configMaps.hardwareOffload),
+          },
+        },
+      };
+      for (const [what, change] of Object.entries(cases)) {
+        // A MachineConfig that is applied again changes nothing.
+        const writes = decide({ ...observed, ...change }).writes.filter(({ kind }) => kind !== "apply-machine-config");
+        expect([what, writes]).toEqual([what, []]);
+      }
+    },
+  );
+
   it("leave if the entry is removed, too", () => {
     const cluster = ready();
     cluster.entries = [];

@@ -62,16 +62,17 @@ export function decide(observed: ObservedCluster): Decision {
   const labelled = labelNodes(observed, hosts, { shared, isNeeded, eligible });
   const policies = decidePolicies(observed, selection.pools, { hosts, managementVfs: ports.count });
   const networks = decideNetworks(observed, hosts);
+  const writes: readonly OffloadWrite[] = [
+    ...labelled.writes,
+    ...taintNodes(hosts, selection.pools).filter(({ node }) => !labelled.nodes.has(node)),
+    ...policies.writes,
+    ...networks.writes,
+    ...maps.writes,
+    ...(labelled.isDnsReady ? writeDns(observed, dns) : []),
+    ...configs.writes,
+  ];
   return {
-    writes: [
-      ...labelled.writes,
-      ...taintNodes(hosts, selection.pools).filter(({ node }) => !labelled.nodes.has(node)),
-      ...policies.writes,
-      ...networks.writes,
-      ...maps.writes,
-      ...(labelled.isDnsReady ? writeDns(observed, dns) : []),
-      ...configs.writes,
-    ],
+    writes: isKindMissing(observed) ? [] : writes,
     ...offloadStatuses({
       hosts,
       pools: selection.pools,
@@ -197,7 +198,9 @@ function labelNodes(
     const host = byName.get(node.metadata.name);
     const wanted = host === undefined ? { labels: {} } : wantedLabels(host, shared);
     if (wanted.conflict !== undefined) conflicts.set(node.metadata.name, wanted.conflict);
-    const isEligible = hasDns && isDnsUsed && canRunDns.has(node) && wanted.labels[labels.ovnOffloadPool] === undefined;
+    // The label decides where pods of DNS run. It stays while DNS or its kind is absent.
+    const isWanted = hasDns ? isDnsUsed : node.ownLabels.includes(dnsEligibleLabel);
+    const isEligible = isWanted && canRunDns.has(node) && wanted.labels[labels.ovnOffloadPool] === undefined;
     const all = isEligible ? { ...wanted.labels, [dnsEligibleLabel]: "" } : wanted.labels;
     if (hasLabels(node, all)) return [];
     return [{ kind: "label-node", node: node.metadata.name, uid: node.metadata.uid ?? "", labels: all }];
