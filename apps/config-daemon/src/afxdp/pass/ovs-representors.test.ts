@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Representors of subfunctions in bridges of Open vSwitch, on the fake kernel. */
+/** Representors of subfunctions in bridges of Open vSwitch, on the fake kernel, and with a real ovsdb-server and ovs-vswitchd. */
 import { describe, expect, it } from "@jest/globals";
+import { createLinuxHost } from "@switchyard/host";
 import { createFakeKernel, igb, mlx5, pci, type FakeKernel } from "@switchyard/host/testing";
+import { startOpenVswitch } from "@switchyard/testing";
 import { afxdpOn } from "../../testing/afxdp-on.ts";
 
 const pf = pci("0000:3b:00.0");
@@ -144,3 +146,31 @@ describe("a device in a bridge of Open vSwitch", () => {
     expect([usedBy(), mastersOn(daemon)]).toEqual([undefined, ["br-ex", "br-ex"]]);
   });
 });
+
+it("makes representors ports in the database of a real Open vSwitch, moves them, and removes them with the subfunctions", async () => {
+  await using server = await startOpenVswitch({ vswitchd: true });
+  await using linux = createLinuxHost("/", { ovsdbAddress: server.endpoint, onUnreadableRecord: () => undefined });
+  const kernel = createFakeKernel({ nics: [igb("0000:01:00.0"), mlx5(pf)] });
+  const host = { ...kernel.host(), ovs: linux.ovs };
+  for (const [name, uplink] of Object.entries(uplinks)) {
+    await linux.ovs.setBridge({
+      name,
+      settings: {},
+      uplink: { name: uplink, pciAddress: "0000:01:00.0", settings: {} },
+    });
+  }
+  const portsIn = async (name: string) => (await server.vsctl("list-ports", name)).split("\n").filter((line) => line);
+  const daemon = afxdpOn(host);
+  expect([await daemon.pass(spec(bridge)), daemon.error()]).toEqual(["settled", ""]);
+  expect([await portsIn(bridge), mastersOn(daemon)]).toEqual([
+    ["enp1s0f0", ...representors],
+    [bridge, bridge],
+  ]);
+  expect(await server.vsctl("get", "Port", representors[0] ?? "", "external_ids")).toContain("switchyard.io/owner");
+  const count = kernel.writes.length;
+  expect([await daemon.pass(spec(bridge)), kernel.writes.length]).toEqual(["settled", count]);
+  expect([await daemon.pass(spec(second)), daemon.error()]).toEqual(["settled", ""]);
+  expect([await portsIn(bridge), await portsIn(second)]).toEqual([["enp1s0f0"], ["enp1s0f1", ...representors]]);
+  await daemon.pass({ unselected: [pf] });
+  expect([await portsIn(bridge), await portsIn(second)]).toEqual([["enp1s0f0"], ["enp1s0f1"]]);
+}, 120_000);
