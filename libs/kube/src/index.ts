@@ -67,7 +67,7 @@ export {
   type SetConditionsOptions,
 } from "./write/conditions.ts";
 export { cutText } from "./json/texts.ts";
-export { createServerTime, type ServerTime } from "./http/server-time.ts";
+export { createServerTime } from "./http/server-time.ts";
 export { systemClock, sleep, type Clock, backoffMs, type BackoffRange } from "./clock.ts";
 export { equalJson, shareEqual, sharingEqual } from "./json/equal-json.ts";
 export { runWhenLeading } from "./leadership/leader-election.ts";

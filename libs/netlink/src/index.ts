@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type Libc, protocols, tryFileLock } from "./libc.ts";
 export { sendSeqpackets, type SeqpacketOptions } from "./seqpacket.ts";
-export { takePluginLock, type PluginLockOptions } from "./unix/plugin-lock.ts";
+export { takePluginLock } from "./unix/plugin-lock.ts";
 export { type SeqpacketSystem, loadSeqpacketSystem } from "./unix/seqpacket-system.ts";
 export {
   listenSeqpackets,
