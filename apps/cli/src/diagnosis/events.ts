@@ -21,7 +21,7 @@ export interface Warning {
 
 /**
  * Returns warnings with lines such as "event FailedScheduling (4 times, last 2026-01-05T10:00:00Z): 0/2 nodes are available", latest
- * first, without those about something that is over: events before `sinceMs`, and errors of a node that has succeeded since.
+ * first. What is over is left out: events before `sinceMs`, and errors of a node that has succeeded since.
  */
 export function eventsOf(snapshot: Snapshot): (object: ObjectRef, sinceMs?: number) => readonly Warning[] {
   const succeeded = new Set(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The first manifests of people who write for this API for the first time, with the mistakes that they make: 26 that a telecommunications
- * engineer wrote from the API reference alone, and the mistakes of ten more sets for which answers were missing. None may be accepted and
- * wrong, and each answer says what to write instead.
+ * The first manifests of people who write for this API for the first time, with the mistakes that they make. 26 are by a
+ * telecommunications engineer, from the API reference alone; the others are mistakes in ten more sets. None may be accepted and wrong, and
+ * each answer says what to write instead.
  */
 import { describe, expect, it } from "@jest/globals";
 import { join } from "node:path";
