@@ -146,6 +146,12 @@ const more: readonly (FirstManifest & { readonly isAccepted?: true })[] = [
     isAccepted: true,
   },
   {
+    does: "a larger MTU than that of the PF",
+    objects: [policy({ eSwitchMode: "switchdev" }, nvidia), onResource("OVSNetwork", { mtu: 9000 })],
+    says: /9000 is more than the MTU 1500 of the PFs of fast: set spec\.mtu to 9000 there/,
+    isAccepted: true,
+  },
+  {
     does: "a resource of nearly that name",
     objects: [policy({ resourceName: "switchdev-ovs" }), network({ resourceName: "switchdevovs" })],
     says: /nearest match: "switchdev-ovs"/,

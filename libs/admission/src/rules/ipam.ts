@@ -18,12 +18,7 @@ export function checkIpam(text: string | undefined): readonly ReviewFinding[] {
   const ipam = text ? parsed(text) : undefined;
   const type = memberOf(ipam, "type");
   if (ipam === undefined || typeof type !== "string") return [];
-  const places = placesOf(type, ipam);
-  if (type === "host-local" && places.length === 0) {
-    const message = `host-local needs a subnet, so pods would not start: write "subnet": "10.56.0.0/24"`;
-    return [warn("spec.ipam", message)];
-  }
-  return places
+  return placesOf(type, ipam)
     .filter(({ value }) => typeof value === "string" && value !== "" && !/\/\d{1,3}$/.test(value))
     .slice(0, maxFindings)
     .map(({ path, value }) => {

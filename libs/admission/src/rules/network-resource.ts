@@ -3,7 +3,7 @@
  * Rules about the resource of a network: whether a policy provides it, and whether its VFs suit the kind of the network. All of
  * them warn, because a policy can be created or changed later.
  */
-import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { hasLabels, matchesNic, nearestName } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, quote, warn, type ReviewFinding } from "../finding.ts";
@@ -13,7 +13,8 @@ import type { ReviewedNetwork } from "../review.ts";
 type VfNetwork = Exclude<ReviewedNetwork, { readonly kind: "AfxdpNetwork" }>;
 
 /** `network` has a spec.resourceName. */
-export function checkNetworkResource({ kind, spec }: VfNetwork, view: ClusterView): readonly ReviewFinding[] {
+export function checkNetworkResource(network: VfNetwork, view: ClusterView): readonly ReviewFinding[] {
+  const { kind, spec } = network;
   const { resourceName } = spec;
   const providers = view.policies.filter((policy) => policy.spec.resourceName === resourceName);
   if (providers.length === 0) {
@@ -22,7 +23,12 @@ export function checkNetworkResource({ kind, spec }: VfNetwork, view: ClusterVie
     const message = `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet${near}`;
     return [warn("spec.resourceName", message)];
   }
-  if (kind === "OVSNetwork" || kind === "BridgeNetwork") return checkRepresentors(kind, resourceName, providers);
+  if (network.kind === "OVSNetwork" || network.kind === "BridgeNetwork") {
+    return [
+      ...checkRepresentors(network.kind, resourceName, providers),
+      ...checkMtu(network.spec.mtu, providers, view),
+    ];
+  }
   return checkLinkType(kind, resourceName, providers, view);
 }
 
@@ -39,6 +45,24 @@ function checkRepresentors(
   const names = listNames(legacy.map(({ metadata }) => metadata.name));
   const message = `VFs of ${quote(resourceName)} by ${names} have no representor, which the bridge of a ${kind} needs`;
   return [warn("spec.resourceName", `${message}: set spec.eSwitchMode to "switchdev" there`)];
+}
+
+/** A VF cannot have a larger MTU than its PF, which has that of the policy, or its own without one. */
+function checkMtu(
+  mtu: number | undefined,
+  providers: readonly SriovNetworkNodePolicy[],
+  view: ClusterView,
+): readonly ReviewFinding[] {
+  if (!mtu) return [];
+  const smaller = providers.flatMap((policy) => {
+    const least = policy.spec.mtu || Math.min(...pfsOf(policy, view).flatMap(({ mtu: own }) => own || []));
+    return least < mtu ? [{ name: policy.metadata.name, least }] : [];
+  });
+  const [first] = smaller;
+  if (first === undefined) return [];
+  const names = listNames(smaller.map(({ name }) => name));
+  const message = `${mtu} is more than the MTU ${first.least} of the PFs of ${names}: set spec.mtu to ${mtu} there`;
+  return [warn("spec.mtu", message)];
 }
 
 function checkLinkType(
@@ -58,15 +82,16 @@ function checkLinkType(
 }
 
 /** "ETH" or "IB" of the PFs that the policy selects: as it requests, else as the nodes report. Empty if neither is known. */
-function linkTypesOf({ spec }: SriovNetworkNodePolicy, { nodes }: ClusterView): readonly string[] {
-  if (spec.linkType) return [spec.linkType.toUpperCase()];
+function linkTypesOf(policy: SriovNetworkNodePolicy, view: ClusterView): readonly string[] {
+  if (policy.spec.linkType) return [policy.spec.linkType.toUpperCase()];
+  return pfsOf(policy, view).flatMap(({ linkType }) => (linkType ? [linkType.toUpperCase()] : []));
+}
+
+/** The PFs that the policy selects, as the nodes report them. */
+function pfsOf({ spec }: SriovNetworkNodePolicy, { nodes }: ClusterView): readonly InterfaceStatus[] {
   // Equal statuses are the same object: node-for-review.ts.
   const statuses = new Set(
     nodes.flatMap(({ labels, state }) => (state && hasLabels(labels, spec.nodeSelector) ? [state.status] : [])),
   );
-  return [...statuses].flatMap(({ interfaces = [] }) =>
-    interfaces.flatMap((nic) =>
-      nic.linkType && matchesNic(spec.nicSelector, nic) ? [nic.linkType.toUpperCase()] : [],
-    ),
-  );
+  return [...statuses].flatMap(({ interfaces = [] }) => interfaces.filter((nic) => matchesNic(spec.nicSelector, nic)));
 }
