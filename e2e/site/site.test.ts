@@ -81,6 +81,18 @@ const base = "/switchyard/v0.1/";
     300_000,
   );
 
+  it.each([1280, 1440, 2560])(
+    "cuts neither headings in the list of a page nor output of 80 columns at %d pixels",
+    async (width) => {
+      await using faq = await open("faq.html", { viewport: { width, height: 900 } });
+      expect(await faq.page.evaluate(cutTexts(".VPDocAsideOutline .outline-link"))).toEqual([]);
+      await using cli = await open("cli.html", { viewport: { width, height: 900 } });
+      const cut = (await cli.page.evaluate(cutTexts(".language-text pre"))) as readonly string[];
+      expect(cut.filter((text) => text.startsWith("Usage: "))).toEqual([]);
+    },
+    300_000,
+  );
+
   it("has an address for each value of the chart", async () => {
     await using opened = await open("reference/chart-values.html#operator-resourceprefix", { viewport: desktop });
     const row = opened.page.locator("tr:target");
@@ -152,6 +164,12 @@ const base = "/switchyard/v0.1/";
 });
 
 /** Tables that are wider than their frame, or whose last column is not within the page. */
+/** An expression for the browser: the beginnings of the texts that are wider than their elements. */
+function cutTexts(selector: string): string {
+  return `[...document.querySelectorAll(${JSON.stringify(selector)})]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.textContent.trim().slice(0, 40))`;
+}
+
 async function cutTables(page: Page): Promise<readonly string[]> {
   const found: unknown = await page.evaluate(`[...document.querySelectorAll(".vp-doc table")].flatMap((table, at) => {
     const last = table.querySelector("tbody tr td:last-child")?.getBoundingClientRect();
