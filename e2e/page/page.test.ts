@@ -46,6 +46,21 @@ function afxdpState(name: string): object {
   };
 }
 
+/** The longest code of a finding, in a heading. */
+function invalidNetwork(): object {
+  const reason = "NetworkAttachmentDefinitionInvalid";
+  const conditions = [
+    { type: "Degraded", status: "True", reason, message: hostile, lastTransitionTime: "2026-01-05T10:00:00Z" },
+  ];
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetwork",
+    metadata: { name: "net", namespace: "sriov-network-operator" },
+    spec: { resourceName: "fast" },
+    status: { conditions },
+  };
+}
+
 (missing === undefined ? describe : describe.skip)(`the HTML pages${missing ? ` (${missing})` : ""}`, () => {
   const stack = new AsyncDisposableStack();
   let directory: string;
@@ -55,7 +70,11 @@ function afxdpState(name: string): object {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "switchyard-page-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    const items = [fleetObjects({ nodes: 40, vfsPerPf: 6, text: hostile }), afxdpState("worker-0001")];
+    const items = [
+      fleetObjects({ nodes: 40, vfsPerPf: 6, text: hostile }),
+      afxdpState("worker-0001"),
+      invalidNetwork(),
+    ];
     await writePages("small", { apiVersion: "v1", kind: "List", items });
     browser = await launchChromium();
     stack.defer(() => browser.close());

@@ -22,7 +22,7 @@ export const pageStyle = `
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, sans-serif; }
 main, header, footer { max-width: 1500px; margin: 0 auto; padding: 0 1rem; }
 header { padding-top: 1.25rem; border-bottom: 1px solid var(--line); }
-h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; } h3 { font-size: 1.05rem; margin: 0; }
+h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; } h3 { font-size: 1.05rem; margin: 0; overflow-wrap: anywhere; }
 h4 { font-size: 1rem; margin: 0; }
 a { color: var(--link); } a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -999rem; } .skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .25rem .5rem; }
@@ -55,7 +55,7 @@ summary h3 { display: inline; font-size: 1rem; } .node { padding: 0 .75rem .75re
 .vfs i, .key { display: inline-block; height: 14px; width: calc(var(--n, 1) * 14px); flex: none; border: solid var(--pcb); border-width: 0 0 0 2px; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 .vfs .p, .key.p { background: repeating-linear-gradient(90deg, var(--pod) 0 12px, var(--pcb) 12px 14px); }
 .vfs .m, .key.m { background: repeating-linear-gradient(90deg, transparent 0 12px, var(--pcb) 12px 14px), repeating-linear-gradient(135deg, var(--pod) 0 2px, var(--free) 2px 5px); }
-.vfs .f, .key.f { background: linear-gradient(var(--soft) 2px, transparent 2px 12px, var(--soft) 12px), repeating-linear-gradient(90deg, var(--soft) 0 2px, var(--free) 2px 10px, var(--soft) 10px 12px, var(--pcb) 12px 14px); }
+.vfs .f, .key.f { background: repeating-linear-gradient(90deg, transparent 0 12px, var(--pcb) 12px 14px), linear-gradient(var(--soft) 2px, transparent 2px 12px, var(--soft) 12px), repeating-linear-gradient(90deg, var(--soft) 0 2px, var(--free) 2px 10px, var(--soft) 10px 14px); }
 .vfs .n, .key.n { background: repeating-linear-gradient(90deg, var(--plain) 0 12px, var(--pcb) 12px 14px); }
 .keys { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; font-size: .875rem; color: var(--soft); margin: .35rem 0; padding: 0; list-style: none; } .key { vertical-align: -2px; }
 .step { display: block; padding-left: 1.4em; text-indent: -1.4em; } .step b { display: inline-block; width: 1.4em; text-indent: 0; }
