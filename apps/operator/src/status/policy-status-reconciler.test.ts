@@ -27,10 +27,12 @@ async function statusOf(
   nodeLabels: Readonly<Record<string, string>> = {},
   /** When the operator wrote the specs. */
   specWrittenAt?: string,
+  others: Readonly<Record<string, Partial<SriovNetworkNodePolicySpec>>> = {},
 ) {
   const cluster = createCluster();
   cluster.addConfig();
   cluster.addPolicy("fast", policy);
+  for (const [name, spec] of Object.entries(others)) cluster.addPolicy(name, spec);
   for (const [name, status] of Object.entries(given)) {
     cluster.addNode(name, nodeLabels);
     cluster.setState(name, { status });
@@ -200,6 +202,22 @@ describe("createPolicyStatusReconciler", () => {
     const { holds } = await statusOf({ numVfs: 9 }, { "worker-1": fresh, "worker-2": fresh });
     expect(holds).toEqual([
       "Degraded NodesFailed: worker-1: numVfs: 9 VFs requested, but 0000:3b:00.0 supports at most 8; 1 more node",
+    ]);
+  });
+
+  it("names the policy that requests more VFs of the same PF than it has", async () => {
+    const many = { numVfs: 9, nicSelector: { pfNames: ["ens1f0#4-8"] } };
+    const { holds } = await statusOf(
+      { numVfs: 2, nicSelector: { pfNames: ["ens1f0#0-1"] } },
+      { "worker-1": fresh },
+      {},
+      undefined,
+      {
+        many,
+      },
+    );
+    expect(holds).toEqual([
+      "Degraded NodesFailed: worker-1: numVfs: 9 VFs requested, but 0000:3b:00.0 supports at most 8 (policy many requests 9, this one 2)",
     ]);
   });
 

@@ -48,9 +48,30 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
       const result = deps.mergeResults.get(node);
       const state = deps.states.get(node);
       if (!isUpToDate(result, policy, state?.interfaces ?? [])) return undefined;
-      return outcomeOn(policy, result, { state, nowMs: deps.now().getTime() });
+      const outcome = outcomeOn(policy, result, { state, nowMs: deps.now().getTime() });
+      if (outcome.kind !== "failed" || !outcome.message.startsWith("numVfs: ")) return outcome;
+      return { ...outcome, message: `${outcome.message}${requestedBy(policy, result, deps.policies)}` };
     },
   });
+}
+
+/**
+ * A PF gets the largest numVfs of its policies, so a policy can fail by the request of another one. Returns that one's name and
+ * number, to be added to the failure; empty if the policy itself requests as many.
+ */
+function requestedBy(
+  { metadata: { name }, spec: { numVfs } }: SriovNetworkNodePolicy,
+  { matches, spec }: Pick<MergeResult, "matches" | "spec">,
+  policies: PolicyStatusDeps["policies"],
+): string {
+  const own = new Set(matches.find(({ policyName }) => policyName === name)?.pciAddresses);
+  const larger = (spec.interfaces ?? []).find((pf) => own.has(pf.pciAddress) && (pf.numVfs ?? 0) > numVfs);
+  const other = larger?.vfGroups?.find(({ policyName = "" }) => {
+    return policies.get(policyName)?.spec.numVfs === larger.numVfs;
+  });
+  return other?.policyName === undefined
+    ? ""
+    : ` (policy ${other.policyName} requests ${larger?.numVfs ?? 0}, this one ${numVfs})`;
 }
 
 function outcomeOn(
