@@ -28,6 +28,7 @@ export {
   listResources,
   type DevlinkResource,
 } from "./devlink/devlink.ts";
+export { listHealthReporters, type HealthReporter } from "./devlink/health.ts";
 export {
   createXskMap,
   openPinnedXskMap,

@@ -82,6 +82,7 @@ export const operations: Operations = {
     readEswitchMode: (pf) => ({ action: "read eswitch mode", target: pf }),
     setEswitchMode: (pf, mode) => ({ action: `set eswitch mode ${mode}`, target: pf }),
     readParameter: (pf, name) => ({ action: `read parameter ${name}`, target: pf }),
+    listHealthReporters: (pf) => ({ action: "list health reporters", target: pf }),
     setParameter: (pf, name, value) => ({ action: `set parameter ${name} ${value}`, target: pf }),
   },
   subfunctions: {

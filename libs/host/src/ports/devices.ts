@@ -19,6 +19,14 @@ export interface Devlink {
   readParameter(pf: PciAddress, name: string): Promise<string | undefined>;
   /** Changes a parameter until the driver is unbound. EINVAL for an unknown parameter or value, ENODEV without devlink. */
   setParameter(pf: PciAddress, name: string, value: string): Promise<void>;
+  /** Returns the reporters by which the driver says whether card and queues work; none without devlink or without reporters. */
+  listHealthReporters(pf: PciAddress): Promise<readonly HealthReporter[]>;
+}
+
+/** A health reporter of a devlink instance, "fw_fatal". It is in error from a failure until the driver has recovered. */
+export interface HealthReporter {
+  readonly name: string;
+  readonly state: "healthy" | "error";
 }
 
 /**

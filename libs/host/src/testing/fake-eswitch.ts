@@ -5,7 +5,7 @@
  * 6.12: it refuses a change while drivers are bound to VFs, because they would stop working.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { Devlink } from "../ports/devices.ts";
+import type { Devlink, HealthReporter } from "../ports/devices.ts";
 import type { PfFunction, VfFunction } from "./fake-functions.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
@@ -28,10 +28,13 @@ export interface FakeEswitch {
   sync(pf: PfFunction): void;
   /** Makes the driver create no representor for this VF. */
   hideRepresentor(pf: PciAddress, vfId: number): void;
+  /** Makes a health reporter of the driver report a state. */
+  setHealth(pf: PciAddress, reporter: HealthReporter): void;
 }
 
 export function createFakeEswitch({ find, netdevs, nextMac, quirks, onSync }: FakeEswitchDeps): FakeEswitch {
   const hidden = new Set<string>();
+  const reporters = new Map<PciAddress, Map<string, HealthReporter["state"]>>();
   /** VFs that have a representor. */
   const represented = new Map<PfFunction, Set<VfFunction>>();
 
@@ -69,6 +72,9 @@ export function createFakeEswitch({ find, netdevs, nextMac, quirks, onSync }: Fa
   return {
     sync,
     hideRepresentor: (pf, vfId) => void hidden.add(`${pf} ${vfId}`),
+    setHealth(pf, { name, state }) {
+      reporters.set(pf, (reporters.get(pf) ?? new Map<string, HealthReporter["state"]>()).set(name, state));
+    },
     port: {
       readEswitchMode: (address) =>
         answer(() => {
@@ -91,6 +97,14 @@ export function createFakeEswitch({ find, netdevs, nextMac, quirks, onSync }: Fa
           sync(pf);
         }),
       readParameter: (pf, name) => answer(() => instance(pf)?.parameters.get(name)),
+      listHealthReporters: (address) =>
+        answer(() => {
+          const pf = instance(address);
+          return [...(pf === undefined ? [] : (reporters.get(pf.pciAddress) ?? []))].map(([name, state]) => ({
+            name,
+            state,
+          }));
+        }),
       setParameter: (address, name, value) =>
         answer(() => {
           const pf = instance(address);

@@ -12,7 +12,7 @@ import type { Host } from "../ports/host.ts";
 import type { HostFiles } from "../ports/host-files.ts";
 import type { BootLoader, KernelEvent, Machine } from "../ports/kernel.ts";
 import type { VfSetting } from "../ports/links.ts";
-import type { RdmaMode } from "../ports/devices.ts";
+import type { HealthReporter, RdmaMode } from "../ports/devices.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import type { XdpProgram } from "../ports/xdp.ts";
 import { systemKernelClock, type KernelClock } from "./clock.ts";
@@ -88,6 +88,8 @@ export interface FakeKernel {
   setQuirks(pf: PciAddress, quirks: DriverQuirks): void;
   /** Makes the driver create no representor for this VF. */
   hideRepresentor(pf: PciAddress, vfId: number): void;
+  /** Makes a health reporter of the driver of a PF report a state. */
+  setHealth(pf: PciAddress, reporter: HealthReporter): void;
   /** Makes drivers fail on the devices of the subfunctions of the PF, so that these have no interface. */
   failSubfunctionProbe(pf: PciAddress): void;
   /** Makes drivers fail on the function with this errno; undefined ends this. */
@@ -117,6 +119,8 @@ export interface FakeKernel {
   renameLink(name: string, newName: string): void;
   addAltName(name: string, altName: string): void;
   setPromiscuousByHand(name: string): void;
+  /** Plugs the cable of a port in or out. The file `carrier` of its interface has 1 or 0 from then on. */
+  setCarrierByHand(pf: PciAddress, hasCarrier: boolean): void;
   /** Adds a virtual interface, such as a "bridge", a "bond" or a "vlan", which is up. */
   addLinkByHand(name: string, kind: string, lower?: string): void;
   deleteLinkByHand(name: string): void;
@@ -305,6 +309,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     log,
     setQuirks: quirks.set,
     hideRepresentor: eswitch.hideRepresentor,
+    setHealth: eswitch.setHealth,
     failSubfunctionProbe: subfunctionState.failSubfunctionProbe,
     pluginLeftovers: pluginLeftovers.byHand,
     attachXdpProgram: xdp.attachProgram,
@@ -319,6 +324,11 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       events.overrun();
     },
     countResets: carriers.countResets,
+    setCarrierByHand(pf, hasCarrier) {
+      for (const { name } of netdevs.visibleOf(pf))
+        files.write(`/sys/class/net/${name}/carrier`, hasCarrier ? "1\n" : "0\n");
+      carriers.set(pf, hasCarrier);
+    },
     plug: plugNew,
     unplug: (device) => {
       bus.unplug(device);
@@ -417,8 +427,15 @@ function readRdmaOption({ list, readText }: FakeFiles): RdmaMode | undefined {
 function createCarriers(clock: KernelClock, emitLinksOf: (pciAddress: PciAddress) => void) {
   const carrierBackMs = new Map<PciAddress, number>();
   const resets = new Map<PciAddress, number>();
+  const unplugged = new Set<PciAddress>();
   return {
-    hasCarrier: ({ pciAddress }: PfFunction) => clock.nowMs() >= (carrierBackMs.get(pciAddress) ?? 0),
+    hasCarrier: ({ pciAddress }: PfFunction) =>
+      !unplugged.has(pciAddress) && clock.nowMs() >= (carrierBackMs.get(pciAddress) ?? 0),
+    set(pf: PciAddress, isPlugged: boolean): void {
+      if (isPlugged) unplugged.delete(pf);
+      else unplugged.add(pf);
+      emitLinksOf(pf);
+    },
     countResets: (pf: PciAddress) => resets.get(pf) ?? 0,
     onReset({ pciAddress, port }: PfFunction): void {
       resets.set(pciAddress, (resets.get(pciAddress) ?? 0) + 1);

@@ -5,6 +5,7 @@ import {
   devlinkFamily,
   getEswitchMode,
   getTextParameter,
+  listHealthReporters,
   setEswitchMode,
   setTextParameter,
   type GenericFamily,
@@ -28,6 +29,9 @@ const withoutEswitch: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP", "EP
 
 // EINVAL: the driver has no such parameter. EBADMSG: the parameter is not a text.
 const withoutParameter: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP", "EINVAL", "EBADMSG"]);
+
+// EOPNOTSUPP: the kernel is older than the reporters (before 5.1).
+const withoutReporters: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP"]);
 
 export function createLinuxDevlink({ socket, openSocket }: LinuxDevlinkDeps): Devlink {
   const resolve = createFamilyResolver(socket, devlinkFamily);
@@ -65,6 +69,10 @@ export function createLinuxDevlink({ socket, openSocket }: LinuxDevlinkDeps): De
       change(at.setEswitchMode(pf, mode), (family) => setEswitchMode(family, handleOf(pf), mode)),
     readParameter: (pf, name) =>
       read(at.readParameter(pf, name), withoutParameter, (family) => getTextParameter(family, handleOf(pf), name)),
+    listHealthReporters: async (pf) => {
+      const ask = (family: GenericFamily) => listHealthReporters(family, handleOf(pf));
+      return (await read(at.listHealthReporters(pf), withoutReporters, ask)) ?? [];
+    },
     setParameter: (pf, name, value) =>
       change(at.setParameter(pf, name, value), (family) => setTextParameter(family, handleOf(pf), { name, value })),
   };

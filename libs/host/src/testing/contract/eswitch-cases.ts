@@ -92,6 +92,14 @@ export const eswitchCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "has no health reporters in error, and none for a function that does not exist",
+    async run({ host, pfs: [pf], absent }) {
+      assert.deepEqual(await host.devlink.listHealthReporters(absent), []);
+      const failed = (await host.devlink.listHealthReporters(pf)).filter(({ state }) => state === "error");
+      assert.deepEqual(failed, []);
+    },
+  },
+  {
     name: "turns hw-tc-offload on and off where the driver supports it, and refuses it elsewhere",
     async run({ host, pfs: [pf], hasEswitch }) {
       const { name } = await linkOf(host, pf);
