@@ -30,6 +30,7 @@ export interface Flags {
   readonly clusterType: ClusterType;
   readonly only: readonly string[];
   readonly manifests: boolean;
+  readonly claims: boolean;
   readonly operation: Operation;
   readonly node: string | undefined;
   readonly resource: string | undefined;
@@ -130,6 +131,10 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     long: "manifests",
     help: "Also print what the operator deploys: DaemonSets, RBAC and webhook configurations. Images come from the operator's environment variables, such as SRIOV_CNI_IMAGE, if they are set.",
   },
+  claims: {
+    long: "claims",
+    help: "Also print ResourceClaimTemplates for pairs of a VF and a device of another driver, such as a GPU, on one PCIe root. The DeviceClasses and ResourceSlices of the other driver must be in the input.",
+  },
   operation: {
     long: "operation",
     value: "VERB",
@@ -208,6 +213,7 @@ export function parseFlags(
     clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? clusterDefaults.clusterType,
     only: all("only").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim())),
     manifests: isOn("manifests"),
+    claims: isOn("claims"),
     operation: choose("operation", one("operation"), isOperation) ?? "CREATE",
     node: one("node"),
     resource: one("resource"),

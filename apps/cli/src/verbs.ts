@@ -21,8 +21,9 @@ export const verbs: readonly Verb[] = [
       "switchyard render -f cluster/ -o json --only SriovNetworkNodeState",
       "switchyard render -f cluster/ --only DevicePluginConfig",
       "switchyard render -f config.yaml --manifests --only DaemonSet",
+      "switchyard render -f cluster/ --claims --only ResourceClaimTemplate",
     ],
-    flags: [...source, "output", "only", "manifests"],
+    flags: [...source, "output", "only", "manifests", "claims"],
     load: async () => (await import("./verbs/render.ts")).render,
   },
   {

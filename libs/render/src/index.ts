@@ -35,6 +35,7 @@ export {
   type PolicyDevicePluginSources,
 } from "./device-plugin/policy-device-plugin-config.ts";
 export { addressOfDevice, deviceNameOf, renderDeviceClasses, type DeviceClassesInput } from "./dra/device-names.ts";
+export { renderPairTemplates, type DevicesOfClass, type PairTemplate } from "./dra/pair-templates.ts";
 export {
   renderResourceSlices,
   type DraWithheldReason,

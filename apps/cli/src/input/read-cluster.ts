@@ -5,9 +5,11 @@ import {
   configMaps,
   customResources,
   defined,
+  deviceClasses,
   dnses,
   machineConfigPools,
   nodes,
+  resourceSlices,
   sriovNetworkNodePolicies,
   type ResourceType,
 } from "@switchyard/api";
@@ -26,8 +28,11 @@ export interface ClusterSource {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Throws CliError "unavailable" with the message of the API server. */
-export async function readCluster(source: ClusterSource): Promise<readonly Manifest[]> {
+/** With `hasClaims`, also reads DeviceClasses and ResourceSlices. Throws CliError "unavailable" with the message of the API server. */
+export async function readCluster(
+  source: ClusterSource,
+  { hasClaims = false }: { readonly hasClaims?: boolean } = {},
+): Promise<readonly Manifest[]> {
   const { namespace, env } = source;
   const origin = source.context ?? source.kubeconfig ?? "the cluster";
   try {
@@ -53,7 +58,7 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
         throw error;
       }
     };
-    /** What only OVN on SmartNICs depends on. Users may lack the right to read it. */
+    /** What only OVN on SmartNICs or claims depend on. Users may lack the right to read it. */
     const readIfAllowed = async (request: Parameters<typeof listPages>[1]): Promise<readonly Manifest[]> => {
       try {
         return await read(request);
@@ -65,7 +70,9 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
     const named = { type: configMaps, namespace, fieldSelector: "metadata.name=supported-nic-ids" };
     const lists = await Promise.all([
       ...[read({ type: nodes }), ...customResources.map(readIfServed), read(named)],
-      ...[machineConfigPools, dnses, clusterVersions].map((type) => readIfAllowed({ type })),
+      ...[machineConfigPools, dnses, clusterVersions, ...(hasClaims ? [deviceClasses, resourceSlices] : [])].map(
+        (type) => readIfAllowed({ type }),
+      ),
       ...Object.values(networkConfigMaps).map(({ namespace: home, name }) =>
         readIfAllowed({ type: configMaps, namespace: home, fieldSelector: `metadata.name=${name}` }),
       ),

@@ -41,8 +41,8 @@ export async function readPaths(
 /** Reads the cluster of --context and --kubeconfig. */
 export async function readLive(flags: Flags, terminal: Terminal): Promise<readonly Manifest[]> {
   const { readCluster } = await import("./read-cluster.ts");
-  const { context, kubeconfig, namespace } = flags;
-  return readCluster({ context, kubeconfig, namespace, env: terminal.env });
+  const { context, kubeconfig, namespace, claims: hasClaims } = flags;
+  return readCluster({ context, kubeconfig, namespace, env: terminal.env }, { hasClaims });
 }
 
 /** Reads the pods of these nodes (readPodsOn). Returns undefined if the user may not list pods. */

@@ -2,9 +2,13 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import { isKubeObject, isRecord } from "@switchyard/kube";
+import { findWorkspaceRoot } from "@switchyard/testing";
 import fc from "fast-check";
-import { parseAllDocuments } from "yaml";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
 import { isOfKind } from "../cluster/kinds.ts";
+import { at } from "../json.ts";
 import { network, node, policy, state } from "../testing/objects.ts";
 import { runCli } from "../testing/run-cli.ts";
 
@@ -33,6 +37,51 @@ describe("switchyard render", () => {
     });
     const all = await itemsOf(input);
     expect(JSON.stringify(all.list)).not.toContain('"DevicePluginConfig"');
+  });
+
+  it("prints templates for a VF beside a GPU on one PCIe root, as the guide has them", async () => {
+    const gpuClass = {
+      apiVersion: "resource.k8s.io/v1",
+      kind: "DeviceClass",
+      metadata: { name: "gpu.example.com" },
+      spec: { selectors: [{ cel: { expression: 'device.driver == "gpu.example.com"' } }] },
+    };
+    const onRoot = (root: string) => ({ attributes: { "resource.kubernetes.io/pcieRoot": { string: root } } });
+    const gpus = (...roots: readonly string[]) => ({
+      apiVersion: "resource.k8s.io/v1",
+      kind: "ResourceSlice",
+      metadata: { name: "worker-1-gpus" },
+      spec: { driver: "gpu.example.com", nodeName: "worker-1", devices: roots.map(onRoot) },
+    });
+    const reported = state("worker-1", 2);
+    const nic = { ...reported.status?.interfaces?.[0], pcieRoot: "pci0000:3a" };
+    const onNode = [node("worker-1"), { ...reported, status: { interfaces: [nic] } }, policy("a", { numVfs: 2 })];
+    const flags = ["--claims", "--only", "ResourceClaimTemplate"];
+    const guide = readFileSync(join(findWorkspaceRoot(), "docs/guide/dra.md"), "utf8").replaceAll(
+      "deviceClassName: fast",
+      "deviceClassName: nics",
+    );
+    const [, text = ""] = /```yaml\n((?:(?!```)[^])*name: gpu-and-vf\n[^]*?)```/.exec(guide) ?? [];
+    const ofGuide = at(parse(text), "spec", "spec", "devices");
+    const { code, list } = await itemsOf([...onNode, gpuClass, gpus("pci0000:3a", "pci0000:5d")], ...flags);
+    expect([code, list]).toMatchObject([
+      0,
+      {
+        items: [{ metadata: { name: "gpu.example.com-and-nics" }, spec: { spec: { devices: ofGuide } } }],
+      },
+    ]);
+    const apart = await itemsOf([...onNode, gpuClass, gpus("pci0000:5d")], ...flags);
+    expect([apart.list, apart.err]).toEqual([
+      expect.objectContaining({ items: [] }),
+      expect.stringContaining("no node has a VF of a resource on the PCIe root of another device"),
+    ]);
+    const unknown = await itemsOf([...onNode, gpuClass], ...flags);
+    expect(unknown.err).toContain("DeviceClass gpu.example.com: no ResourceSlice says on which PCIe roots");
+    expect(JSON.stringify(unknown.list)).toContain("gpu.example.com-and-nics");
+    const none = await runCli(["render", "-f", "-", ...flags], { input: onNode });
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("no DeviceClass of another driver")]);
+    const without = await runCli(["render", "-f", "-", "--only", "ResourceClaimTemplate"], { input: onNode });
+    expect(without.err).toContain("ResourceClaimTemplate requires --claims");
   });
 
   it("says which DaemonSets can run on no node", async () => {

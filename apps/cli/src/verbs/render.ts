@@ -14,6 +14,8 @@ import {
   type Manifest,
 } from "@switchyard/render";
 import { collectObjects, type ClusterObjects } from "../cluster/cluster-objects.ts";
+import { isOfKind } from "../cluster/kinds.ts";
+import { claimTemplateKind, renderClaims } from "../cluster/render-claims.ts";
 import { compareRendered, nodeConfigKind, renderCluster, renderedKinds } from "../cluster/render-cluster.ts";
 import { labelOf } from "../json.ts";
 import { readInput } from "../input/read-input.ts";
@@ -48,19 +50,29 @@ interface DeploymentOptions extends Pick<ComponentSettings, "namespace" | "resou
 
 export const render: RunVerb = async ({ flags, terminal }) => {
   const { namespace, resourcePrefix, clusterType, output = "yaml" } = flags;
-  const kinds = [...new Set([...renderedKinds, ...offloadKinds, ...(flags.manifests ? deployedKinds : [])])].sort();
+  const optional = [...(flags.manifests ? deployedKinds : []), ...(flags.claims ? [claimTemplateKind] : [])];
+  const kinds = [...new Set([...renderedKinds, ...offloadKinds, ...optional])].sort();
   const unknown = flags.only.find((kind) => !kinds.includes(kind));
   if (unknown !== undefined) {
-    const hint = deployedKinds.includes(unknown) ? `; ${unknown} requires --manifests` : "";
+    const flag = deployedKinds.includes(unknown)
+      ? "--manifests"
+      : unknown === claimTemplateKind
+        ? "--claims"
+        : undefined;
+    const hint = flag === undefined ? "" : `; ${unknown} requires ${flag}`;
     throw new CliError("usage", `--only: "${unknown}" must be one of ${kinds.join(", ")}${hint}`);
   }
   const diagnostics = createDiagnostics(terminal.stderr);
-  const given = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
+  const manifests = await readInput(flags, terminal, diagnostics);
+  const given = collectObjects(manifests, { namespace, diagnostics });
   const common = { namespace, resourcePrefix, diagnostics };
   const { cluster, offload } = offloadCluster(given, { ...common, clusterType });
   const deployment = flags.manifests ? renderDeployment(cluster, { ...common, clusterType, env: terminal.env }) : [];
   const offloaded = offload === undefined ? [] : renderOffload(offload, cluster, common);
-  const rendered = [...renderCluster(cluster, common), ...offloaded, ...deployment].sort(compareRendered);
+  const ofCluster = renderCluster(cluster, common);
+  const wanted = ofCluster.filter((object) => isOfKind(object, "SriovNetworkNodeState"));
+  const templates = flags.claims ? renderClaims(cluster, { manifests, wanted }, common) : [];
+  const rendered = [...ofCluster, ...offloaded, ...deployment, ...templates].sort(compareRendered);
   const items = rendered.filter(({ kind }) => {
     return flags.only.length === 0 ? kind !== nodeConfigKind : flags.only.includes(kind);
   });
