@@ -26,7 +26,7 @@ import {
 } from "@switchyard/kube";
 import { serveDraPlugin, type ClaimRef, type DraDeviceHealth } from "@switchyard/kubelet";
 import { takePluginLock } from "@switchyard/netlink";
-import { allocationOf } from "@switchyard/policy";
+import { allocationOf, networksAnnotation } from "@switchyard/policy";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { createFailureLog } from "@switchyard/service/cluster";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ import type { StoredSlice } from "./slices/slice-changes.ts";
 
 export interface ServeNodeOptions extends Pick<DraDriverFlags, "nodeName" | "resourcePrefix"> {
   readonly transport: Transport;
-  readonly host: Pick<Host, "sriov" | "files" | "modules" | "boot" | "events">;
+  readonly host: Pick<Host, "sriov" | "files" | "modules" | "boot" | "events" | "devlink">;
   readonly kubelet: {
     /** As this process sees it. */
     readonly directory: string;
@@ -69,6 +69,10 @@ export interface ServeNodeOptions extends Pick<DraDriverFlags, "nodeName" | "res
 
 /** Must stay the same in all releases. */
 const manager = "switchyard-dra-driver";
+
+const noRuntime =
+  "the container runtime has not accepted the driver as a plugin (NRI). Enable NRI in the runtime, or let Multus attach the network: " +
+  `remove netAttachDefName, and name the network in the annotation ${networksAnnotation} of the pod`;
 
 const lockName = "dra-driver.lock";
 
@@ -127,12 +131,14 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
       signal: until,
     });
   const writeStatus = createClaimStatus({ transport, nodeName, now: () => new Date(), log, signal });
+  let isConnected = false;
   const claims = createClaims({
     ...{ nodeName, resourcePrefix, host, state, log },
     metadataDirectory: join(kubelet.onHost, "plugins", draDriverName, "metadata"),
     readClaim: ({ namespace: ofClaim, name }: ClaimRef) =>
       transport.request({ method: "GET", path: objectPath(resourceClaims, { namespace: ofClaim, name }), signal }),
     obstacles: (_claim, addresses) => findObstacles(addresses, { state: state(), kubelet: reader, signal }),
+    whyNotAttached: () => (options.attach === undefined || isConnected ? undefined : noRuntime),
     prepared(claim) {
       void writeStatus(claim);
     },
@@ -157,11 +163,12 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
       : serveAttachments({
           ...options.attach,
           ...{ transport, nodeName, files: host.files, records: () => claims.records(), writeStatus, log, signal },
-          connected(isConnected) {
+          connected(isNowConnected) {
+            isConnected = isNowConnected;
             metrics.connected.set(isConnected ? 1 : 0);
           },
         });
-  const handOver = createHandOver({ transport, nodeName, namespace, manager });
+  const handOver = createHandOver({ transport, nodeName, namespace, manager, now: () => new Date() });
   const controller = startController({
     name: "dra-driver",
     reconcile: createNodeReconciler({
@@ -185,7 +192,7 @@ export async function serveNode(options: ServeNodeOptions): Promise<void> {
         metrics.published.set(devices.length);
         metrics.unhealthy.set(devices.filter(({ health }) => health === "unhealthy").length);
       },
-      published: (count, until) => handOver.report(count, state(), until),
+      report: (seen, until) => handOver.report(seen, state(), until),
       nowMs: () => performance.now(),
     }),
     parallel: 1,

@@ -5,6 +5,7 @@ import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./cluster-caches.ts";
 import { startAfxdpControllers } from "./afxdp/afxdp-controllers.ts";
 import { createAfxdpLiveRules } from "./facts/afxdp-live-rules.ts";
+import { startWaitingClaimsController } from "./claims/waiting-claims-controller.ts";
 import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDeviceClassController } from "./device-classes/device-class-controller.ts";
@@ -122,6 +123,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   startComponentControllers(context);
   startDevicePluginControllers(context, nodeStates);
   startDeviceClassController(context);
+  startWaitingClaimsController(context);
   startCertificateControllers(context);
   return stack;
 }

@@ -33,6 +33,7 @@ SPDX-License-Identifier: Apache-2.0
     - resourceclaims
   verbs:
     - get
+    - list
 - apiGroups:
     - resource.k8s.io
   resources:

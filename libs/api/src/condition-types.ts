@@ -40,6 +40,10 @@ export const conditionTypes = {
    */
   rolledBack: "RolledBack",
   /**
+   * On SriovNetworkNodeStates that give VFs to ResourceClaims: a PF, or a VF that a claim has, does not work; absent otherwise.
+   */
+  vfsUnhealthy: "VfsUnhealthy",
+  /**
    * On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise.
    */
   reconcileFailed: "ReconcileFailed",
@@ -129,6 +133,40 @@ export const nodeStateReasons = {
    *   daemon's log.
    */
   passFailed: "PassFailed",
+} as const;
+
+/** Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem. */
+export const vfsUnhealthyReasons = {
+  /**
+   * The port of a PF has no carrier.
+   * @remedy Check the cable and the switch. Claims can have the VFs again some seconds after the link is up.
+   */
+  noCarrier: "NoCarrier",
+  /**
+   * A PF, or a VF that a claim has, has no driver.
+   * @remedy Look at the kernel log of the node for the driver, and bind it again.
+   */
+  driverLost: "DriverLost",
+  /**
+   * A devlink health reporter of the PF's driver is in error.
+   * @remedy Run devlink health show and devlink health diagnose on the node; the firmware may have to be reset.
+   */
+  deviceError: "DeviceError",
+  /**
+   * A PF has reported uncorrectable PCIe errors in the last five minutes.
+   * @remedy Look at the kernel log of the node. If they come again, check slot, riser and card.
+   */
+  pcieErrors: "PcieErrors",
+  /**
+   * A PF does not exist any longer.
+   * @remedy Check whether the card was removed, or has failed. The kernel log of the node says when.
+   */
+  pfGone: "PfGone",
+  /**
+   * A VF that a claim has does not exist any longer.
+   * @remedy Delete the pod of the claim: its VF was removed by hand, or by a reset of the PF.
+   */
+  vfGone: "VfGone",
 } as const;
 
 /** Reasons of the condition RolledBack, written by the config daemon. */

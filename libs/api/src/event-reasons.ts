@@ -18,6 +18,11 @@ export const eventReasons = {
    */
   cardReplaced: "CardReplaced",
   /**
+   * On ResourceClaims: a pod waits for the claim, and no node has the VFs that it asks for. The note says what is missing.
+   * @remedy Do what the note suggests, such as a free VF, a repaired link or another selector; switchyard doctor has the next command.
+   */
+  claimWaits: "ClaimWaits",
+  /**
    * On node states and Nodes: the pods have left the node, and its config daemon continues.
    * @remedy Nothing.
    */

@@ -13,6 +13,7 @@ export {
   nodeStateReasons,
   reconcileFailedReasons,
   rolledBackReasons,
+  vfsUnhealthyReasons,
   waitingForLockReasons,
   operatorConfigReasons,
   policyReasons,

@@ -132,7 +132,7 @@ export const annotations = {
 export const taints = {
   /** On devices of ResourceSlices: why claims cannot have the VF now, a DraWithheldReason. */
   vfWithheld: "switchyard.io/vf-withheld",
-  /** On devices of ResourceSlices: why the VF does not work: no-carrier, driver-lost, pf-gone or vf-gone. */
+  /** On devices of ResourceSlices: why the VF does not work: no-carrier, driver-lost, device-error, pcie-errors, pf-gone or vf-gone. */
   unhealthy: "switchyard.io/unhealthy",
   /** On Nodes that are being drained: prevents DaemonSets from creating pods there before the drain is over. */
   draining: "switchyard.io/draining",

@@ -151,6 +151,9 @@ export { subfunctionHint } from "./afxdp/device-problems.ts";
 export { poolVerdict, type PoolVerdict } from "./afxdp/pool-verdict.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
 export { reservedVfs, unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";
+export { findClaimProblem, type ClaimProblem, type ClaimSurroundings } from "./claims/claim-problem.ts";
+export { claimedDevices, publishedVfs, resourceAttribute, type SlicesAndClaims } from "./claims/published-vfs.ts";
+export { usageOf, type DraWithheldReason, type VfUsage } from "./claims/vf-usage.ts";
 export { type VfConfig, type VfConfigDriver } from "./claims/vf-config.ts";
 export {
   parseAllocatedClaim,

@@ -38,7 +38,6 @@ export { addressOfDevice, deviceNameOf, renderDeviceClasses, type DeviceClassesI
 export { renderPairTemplates, type DevicesOfClass, type PairTemplate } from "./dra/pair-templates.ts";
 export {
   renderResourceSlices,
-  type DraWithheldReason,
   type ResourceSlicesInput,
   type WithheldFromClaims,
 } from "./dra/resource-slices.ts";

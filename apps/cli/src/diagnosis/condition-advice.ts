@@ -17,6 +17,7 @@ import type {
   reconcileFailedReasons,
   resetHeldReasons,
   rolledBackReasons,
+  vfsUnhealthyReasons,
   waitingForLockReasons,
 } from "@switchyard/api";
 import type { Severity } from "./finding-catalogue.ts";
@@ -29,6 +30,7 @@ export interface ReasonAdvice {
 interface Tables {
   readonly nodeStateReasons: typeof nodeStateReasons;
   readonly rolledBackReasons: typeof rolledBackReasons;
+  readonly vfsUnhealthyReasons: typeof vfsUnhealthyReasons;
   readonly waitingForLockReasons: typeof waitingForLockReasons;
   readonly reconcileFailedReasons: typeof reconcileFailedReasons;
   readonly drainReasons: typeof drainReasons;
@@ -60,6 +62,8 @@ const devicePluginLog = "kubectl -n {namespace} logs -l app=sriov-device-plugin 
 
 const offloadStatus = "kubectl -n {namespace} get sriovoperatorconfig {name} -o yaml";
 
+const vfsOnNode = "switchyard vfs --node {name}";
+
 const asError = (next: string): ReasonAdvice => ({ severity: "error", next });
 const asWarning = (next: string): ReasonAdvice => ({ severity: "warning", next });
 const asInfo = (next: string): ReasonAdvice => ({ severity: "info", next });
@@ -76,6 +80,14 @@ const advice: AllAdvice = {
     StepHangs: asError(daemonLog),
     DiscoveryFailed: asError(daemonLog),
     PassFailed: asError(daemonLog),
+  },
+  vfsUnhealthyReasons: {
+    NoCarrier: asError(vfsOnNode),
+    DriverLost: asError(vfsOnNode),
+    DeviceError: asError(vfsOnNode),
+    PcieErrors: asError(vfsOnNode),
+    PfGone: asError(vfsOnNode),
+    VfGone: asError(vfsOnNode),
   },
   rolledBackReasons: { ApiServerUnreachable: asError(daemonLog), GatewayUnreachable: asError(daemonLog) },
   waitingForLockReasons: { LockNotFree: asWarning(object) },
@@ -175,6 +187,7 @@ export function advisedReasons(): readonly { readonly table: ReasonTableName; re
 export const reasonTableNames: readonly ReasonTableName[] = [
   "nodeStateReasons",
   "rolledBackReasons",
+  "vfsUnhealthyReasons",
   "waitingForLockReasons",
   "reconcileFailedReasons",
   "drainReasons",

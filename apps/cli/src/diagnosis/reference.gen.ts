@@ -64,6 +64,13 @@ export const reference: Reference = {
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
+      "name": "VfsUnhealthy",
+      "meaning": "On SriovNetworkNodeStates that give VFs to ResourceClaims: a PF, or a VF that a claim has, does not work; absent otherwise.",
+      "remedy": ""
+    },
+    {
+      "table": "conditionTypes",
+      "about": "Types of conditions.",
       "name": "ReconcileFailed",
       "meaning": "On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise.",
       "remedy": ""
@@ -188,6 +195,48 @@ export const reference: Reference = {
       "name": "PassFailed",
       "meaning": "The daemon could not finish its work, because the API server rejected a request or because of a bug. It retries.",
       "remedy": "Correct what the answer of the API server names, such as missing rights. Otherwise report the bug with the daemon's log."
+    },
+    {
+      "table": "vfsUnhealthyReasons",
+      "about": "Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem.",
+      "name": "NoCarrier",
+      "meaning": "The port of a PF has no carrier.",
+      "remedy": "Check the cable and the switch. Claims can have the VFs again some seconds after the link is up."
+    },
+    {
+      "table": "vfsUnhealthyReasons",
+      "about": "Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem.",
+      "name": "DriverLost",
+      "meaning": "A PF, or a VF that a claim has, has no driver.",
+      "remedy": "Look at the kernel log of the node for the driver, and bind it again."
+    },
+    {
+      "table": "vfsUnhealthyReasons",
+      "about": "Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem.",
+      "name": "DeviceError",
+      "meaning": "A devlink health reporter of the PF's driver is in error.",
+      "remedy": "Run devlink health show and devlink health diagnose on the node; the firmware may have to be reset."
+    },
+    {
+      "table": "vfsUnhealthyReasons",
+      "about": "Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem.",
+      "name": "PcieErrors",
+      "meaning": "A PF has reported uncorrectable PCIe errors in the last five minutes.",
+      "remedy": "Look at the kernel log of the node. If they come again, check slot, riser and card."
+    },
+    {
+      "table": "vfsUnhealthyReasons",
+      "about": "Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem.",
+      "name": "PfGone",
+      "meaning": "A PF does not exist any longer.",
+      "remedy": "Check whether the card was removed, or has failed. The kernel log of the node says when."
+    },
+    {
+      "table": "vfsUnhealthyReasons",
+      "about": "Reasons of the condition VfsUnhealthy on SriovNetworkNodeStates, written by the DRA driver: that of the first problem.",
+      "name": "VfGone",
+      "meaning": "A VF that a claim has does not exist any longer.",
+      "remedy": "Delete the pod of the claim: its VF was removed by hand, or by a reset of the PF."
     },
     {
       "table": "rolledBackReasons",
@@ -643,6 +692,12 @@ export const reference: Reference = {
       "type": "Normal",
       "when": "On node states: another card is in the slot of a card that Switchyard configured. Nothing on it is changed.",
       "remedy": "Nothing. If the former card returns, its record counts again."
+    },
+    {
+      "name": "ClaimWaits",
+      "type": "Warning",
+      "when": "On ResourceClaims: a pod waits for the claim, and no node has the VFs that it asks for. The note says what is missing.",
+      "remedy": "Do what the note suggests, such as a free VF, a repaired link or another selector; switchyard doctor has the next command."
     },
     {
       "name": "DrainCompleted",

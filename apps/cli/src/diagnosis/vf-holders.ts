@@ -4,11 +4,10 @@
  * annotation of the pod, and drivers of dynamic resource allocation into ResourceSlices. The device plugin tells only the kubelet, so of
  * pods without such a status only the number of their VFs is known.
  */
-import { indexSlices, readSlice } from "@switchyard/policy";
+import { claimedDevices, indexSlices, readSlice } from "@switchyard/policy";
 import { addressOfDevice } from "@switchyard/render";
 import { allocationsIn } from "../cluster/evicted-pods.ts";
 import type { PodSummary } from "./pod-summary.ts";
-import { claimedDevices } from "./published-vfs.ts";
 import { nameOfPod } from "./rules/drains.ts";
 import type { Snapshot } from "./snapshot.ts";
 

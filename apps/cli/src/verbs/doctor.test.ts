@@ -865,6 +865,31 @@ describe("switchyard doctor", () => {
     expect(await codesWith(claimant, claim("mine", unread))).toEqual([]);
   });
 
+  it("says of a request with subrequests that none can be allocated, and why not each", async () => {
+    const alternatives = (...firstAvailable: readonly object[]): Editable => ({
+      ...claim("mine", {}),
+      spec: { devices: { requests: [{ name: "nic", firstAvailable }] } },
+    });
+    const ofSpeed = { cel: { expression: `device.attributes["${driver}"].linkSpeed == 100000` } };
+    const fast = { name: "fast", deviceClassName: "nics", selectors: [ofSpeed] };
+    const both = { name: "both", deviceClassName: "nics", count: 2 };
+    const findings = async (request: Editable) =>
+      (await doctor([...copyOf(), ...classes, slice(), taken, claimant, request])).findings;
+    const [found] = await findings(alternatives(fast, both));
+    expect([found?.["code"], found?.["message"]]).toEqual([
+      "ClaimSelectorMatchesNothing",
+      'none of the 2 subrequests can be allocated: no VF of class "nics" fulfils all selectors',
+    ]);
+    expect(listAt(found, "evidence")).toEqual([
+      "waiting: apps/claimant",
+      'spec.devices.requests[0].firstAvailable[0].selectors: no VF of class "nics" fulfils all selectors',
+      `${driver}/linkSpeed is 100000 on no VF: no VF has the attribute`,
+      'spec.devices.requests[0].firstAvailable[1].deviceClassName: requests 2 VFs of class "nics", and no node has as many free',
+      "node worker-1: claims have 1 of 2 VFs (apps/other); 1 VF is free",
+    ]);
+    expect(await findings(alternatives(fast, { ...both, count: 1 }))).toEqual([]);
+  });
+
   it("counts VFs in slices for pods with limits: the scheduler makes claims for them", async () => {
     const offersNone = set("Node", { "status|allocatable|openshift.io/nics": undefined });
     const cluster = both(offersNone, without("Pod"), plus(client("new"), ...classes, slice(), taken))(copyOf());

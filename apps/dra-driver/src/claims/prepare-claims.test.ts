@@ -172,6 +172,21 @@ describe("prepare", () => {
     expect(world.files()).toEqual([]);
   });
 
+  it("refuses a claim that names a network while no runtime attaches it, and repeats it for a pod that runs", async () => {
+    const world = await createClaimsWorld();
+    const [plain, named] = [world.allocate("plain", [0]), world.allocate("named", [1], { netAttachDefName: "net" })];
+    const admin = world.allocate("admin", [1], { netAttachDefName: "net", isAdmin: true });
+    const whyNotAttached = () => "no runtime";
+    const claims = world.start({ whyNotAttached });
+    const words = "VfConfig names the network default/net, which cannot be attached: no runtime";
+    await expect(claims.prepare(named)).rejects.toThrow(words);
+    expect(await claims.records()).toEqual([]);
+    await claims.prepare(plain);
+    await claims.prepare(admin);
+    await world.start().prepare(named);
+    expect(await world.start({ whyNotAttached }).prepare(named)).toHaveLength(1);
+  });
+
   it("lets a pod end although its VF cannot be restored", async () => {
     const world = await createClaimsWorld();
     const claims = world.start();

@@ -54,6 +54,8 @@ export interface ClaimsDeps {
    * Asked only for VFs that the claim does not have yet. Rejects if it is not known.
    */
   readonly obstacles: (claim: ClaimRef, addresses: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Returns why the driver can attach no VF to a pod that starts now; undefined if it can, or if it is not meant to. */
+  readonly whyNotAttached: () => string | undefined;
   /** Called when a claim that had no VFs is prepared. */
   readonly prepared: (claim: AllocatedClaim) => void;
   readonly log: Logger;
@@ -88,7 +90,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
     const claim = await readAllocated(ref);
     const vfs = claim.devices.map((device) => toClaimVf(device, deps.state()));
     if (vfs.length === 0) return [];
-    const added = new Set(await turns.run(() => reserve(ref, vfs), reservation));
+    const added = new Set(await turns.run(() => reserve(claim, vfs), reservation));
     // A running pod keeps the driver of its VF, whatever the policy says meanwhile.
     const toBind = vfs.filter(
       ({ isAdmin, driver, pciAddress }) => !isAdmin && (driver !== undefined || added.has(pciAddress)),
@@ -113,7 +115,8 @@ export function createClaims(deps: ClaimsDeps): Claims {
   }
 
   /** Records that the claim has the VFs, unless something speaks against it. Returns the addresses of those that it did not have. */
-  async function reserve({ namespace, name, uid }: ClaimRef, vfs: readonly ClaimVf[]): Promise<readonly string[]> {
+  async function reserve(claim: AllocatedClaim, vfs: readonly ClaimVf[]): Promise<readonly string[]> {
+    const { namespace, name, uid } = claim;
     const own = vfs.filter(({ isAdmin }) => !isAdmin);
     for (const { vf } of vfs) {
       const problem = await kernelProblem(vf, host.sriov);
@@ -137,6 +140,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
     const foreign = unreadable.filter((file) => file !== claimSpecFile(uid));
     const had = new Set(mine?.devices.filter(({ isAdmin }) => !isAdmin).map(({ pciAddress }) => pciAddress));
     const added = own.map(({ pciAddress }) => pciAddress).filter((pciAddress) => !had.has(pciAddress));
+    if (added.length > 0) refuseUnattached(claim);
     await refuseUnknown(added, foreign);
     const obstacles =
       added.length === 0 ? new Map<string, string>() : await deps.obstacles({ namespace, name, uid }, added);
@@ -149,6 +153,17 @@ export function createClaims(deps: ClaimsDeps): Claims {
       await records.write({ namespace, name, uid, devices: vfs.map(toDevice), edits: [] });
     }
     return added;
+  }
+
+  /** The kubelet prepares the claims of a pod before its sandbox starts, so the pod waits until its interfaces can be added. */
+  function refuseUnattached({ namespace, devices }: AllocatedClaim): void {
+    const named = devices.find(({ isAdmin, config }) => !isAdmin && config.netAttachDefName !== undefined);
+    const why = named === undefined ? undefined : deps.whyNotAttached();
+    if (named === undefined || why === undefined) return;
+    const { netAttachDefNamespace = namespace, netAttachDefName = "" } = named.config;
+    throw new Error(
+      `VfConfig names the network ${netAttachDefNamespace}/${netAttachDefName}, which cannot be attached: ${why}`,
+    );
   }
 
   /** A claim whose file is not readable keeps its VFs, which have device-info files. Unknown counts as held. */

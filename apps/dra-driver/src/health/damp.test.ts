@@ -2,7 +2,7 @@
 import { expect, it } from "@jest/globals";
 import { createDamping } from "./damp.ts";
 
-const down = { reason: "no-carrier", message: "ens1f0 has no carrier" };
+const down = { reason: "no-carrier", message: "ens1f0 has no carrier" } as const;
 
 it("reports a failure after a second and a recovery after five", () => {
   const damping = createDamping();

@@ -5,10 +5,12 @@
  * failure that follows another one within ten minutes, up to two minutes.
  */
 
+/** A value of the taint switchyard.io/unhealthy. */
+export type HealthReason = "no-carrier" | "driver-lost" | "device-error" | "pcie-errors" | "pf-gone" | "vf-gone";
+
 /** What is wrong. */
 export interface Problem {
-  /** A label value: "no-carrier". */
-  readonly reason: string;
+  readonly reason: HealthReason;
   /** A sentence. */
   readonly message: string;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import { taints } from "@switchyard/api";
+import { createFakeKernel, mlx5 } from "@switchyard/host/testing";
 import { createClaimsWorld, nodeName, pf } from "../testing/claims-world.ts";
 import { renderResourceSlices } from "@switchyard/render";
 import { createNodeHealth, deviceHealth, taintsOf } from "./node-health.ts";
@@ -54,4 +55,45 @@ it("says in taints and to the kubelet what is wrong with a PF, and with a VF tha
   await look();
   nowMs = 11_000;
   expect((await look()).taints.get(pf)).toMatchObject([{ value: "pf-gone" }]);
+});
+
+it("reports a devlink reporter in error, and PCIe errors until five minutes after the last one", async () => {
+  const kernel = createFakeKernel({ nics: [mlx5(pf)] });
+  const known = {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: nodeName },
+    status: { interfaces: [{ pciAddress: pf, name: "ens1f0", Vfs: [{ pciAddress: "0000:01:00.2", vfID: 0 }] }] },
+  } as const;
+  let nowMs = 0;
+  const health = createNodeHealth({ host: kernel.host(), nowMs: () => nowMs });
+  const problemAt = async (ms: number) => {
+    nowMs = ms;
+    return (await health.look(known, new Set())).problems.get(pf);
+  };
+  const countErrors = (fatal: number) => {
+    kernel.writeFile(`/sys/bus/pci/devices/${pf}/aer_dev_fatal`, `DLP 0\nTOTAL_ERR_FATAL ${fatal}\n`);
+    kernel.writeFile(`/sys/bus/pci/devices/${pf}/aer_dev_nonfatal`, "TOTAL_ERR_NONFATAL 1\n");
+  };
+  countErrors(3);
+  expect(await problemAt(0)).toBeUndefined(); // from before the start
+  kernel.setHealth(pf, { name: "fw_fatal", state: "error" });
+  await problemAt(10_000);
+  expect(await problemAt(11_000)).toEqual({
+    reason: "device-error",
+    message: `PF ens1f0 (${pf}): the health reporter "fw_fatal" of its driver is in error`,
+  });
+  kernel.setHealth(pf, { name: "fw_fatal", state: "healthy" });
+  await problemAt(20_000);
+  expect(await problemAt(26_000)).toBeUndefined();
+
+  countErrors(5);
+  await problemAt(30_000);
+  expect(await problemAt(31_000)).toEqual({
+    reason: "pcie-errors",
+    message: `PF ens1f0 (${pf}) has reported 2 uncorrectable PCIe errors`,
+  });
+  expect(await problemAt(329_000)).toMatchObject({ reason: "pcie-errors" });
+  await problemAt(331_000);
+  expect(await problemAt(345_000)).toBeUndefined();
 });

@@ -8,6 +8,7 @@ import type { Host } from "@switchyard/host";
 import type { DraDeviceHealth } from "@switchyard/kubelet";
 import { addressOfDevice } from "@switchyard/render";
 import { createDamping, type Problem } from "./damp.ts";
+import { createPcieErrors } from "./pcie-errors.ts";
 import { readPfHealth, readVfHealth } from "./read-health.ts";
 
 export interface NodeHealth {
@@ -23,13 +24,14 @@ export interface Judgement {
 }
 
 export interface NodeHealthDeps {
-  readonly host: Pick<Host, "sriov" | "files">;
+  readonly host: Pick<Host, "sriov" | "files" | "devlink">;
   /** A monotonic clock. */
   readonly nowMs: () => number;
 }
 
 export function createNodeHealth({ host, nowMs }: NodeHealthDeps): NodeHealth {
   const damping = createDamping();
+  const pcieErrors = createPcieErrors({ host, nowMs });
   return {
     async look({ status }, prepared) {
       const problems = new Map<string, Problem>();
@@ -38,7 +40,8 @@ export function createNodeHealth({ host, nowMs }: NodeHealthDeps): NodeHealth {
         if (problem !== undefined) problems.set(address, problem);
       };
       for (const nic of status?.interfaces ?? []) {
-        if ((nic.Vfs ?? []).length > 0) judge(nic.pciAddress, await readPfHealth(host, nic));
+        if ((nic.Vfs ?? []).length === 0) continue;
+        judge(nic.pciAddress, (await readPfHealth(host, nic)) ?? (await pcieErrors.look(nic)));
       }
       for (const address of prepared) judge(address, await readVfHealth(host, address));
       return { problems };

@@ -59,6 +59,7 @@ function nodeWith(count: number) {
     host: {
       boot: { readBootId: () => Promise.resolve("b1") },
       sriov: { readBinding: () => Promise.resolve({ driver: "ice", incarnation: "1" }) },
+      devlink: { listHealthReporters: () => Promise.resolve([]) },
       files: { readKind: () => Promise.resolve("link"), readText: () => Promise.resolve(node.carrier) },
     } as unknown as NodeReconcilerDeps["host"],
     state: () => node.state,
@@ -88,7 +89,7 @@ function nodeWith(count: number) {
     setHealth(devices) {
       node.health = devices;
     },
-    published: () => Promise.resolve(),
+    report: () => Promise.resolve(),
     nowMs: () => node.nowMs,
     log: silentLogger,
   };

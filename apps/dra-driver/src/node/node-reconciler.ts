@@ -13,16 +13,18 @@ import type { DraDeviceHealth } from "@switchyard/kubelet";
 import { allocationOf, mayBegin, mayHandOver, type NodeAllocation } from "@switchyard/policy";
 import { addressOfDevice, renderResourceSlices, type ClaimRecord, type WithheldFromClaims } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
+import type { Problem } from "../health/damp.ts";
 import { createNodeHealth, deviceHealth, healthTimeoutSeconds, taintsOf } from "../health/node-health.ts";
 import { sliceChanges, type StoredSlice } from "../slices/slice-changes.ts";
 import { withheldFromClaims, type KubeletDevices } from "../slices/withheld-from-claims.ts";
+import type { NodeReport } from "./hand-over.ts";
 import type { KubeletReader } from "./read-kubelet.ts";
 
 export interface NodeReconcilerDeps {
   readonly nodeName: string;
   /** Prefix of resource names, without the slash. */
   readonly resourcePrefix: string;
-  readonly host: Pick<Host, "sriov" | "files"> & { readonly boot: Pick<Boot, "readBootId"> };
+  readonly host: Pick<Host, "sriov" | "files" | "devlink"> & { readonly boot: Pick<Boot, "readBootId"> };
   /** Returns the state of the node from the cache. */
   readonly state: () => SriovNetworkNodeState | undefined;
   /** Reads who may offer VFs from the API server. Rejects with KubeError. */
@@ -40,8 +42,8 @@ export interface NodeReconcilerDeps {
   readonly allocated: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
   readonly writer: Pick<Writer<ResourceSlice>, "apply" | "delete">;
   readonly setHealth: (devices: readonly DraDeviceHealth[]) => void;
-  /** Called with the number of VFs in the slices when it may have changed. */
-  readonly published: (count: number, signal: AbortSignal) => Promise<void>;
+  /** Called with what the node state is to say when it may have changed. */
+  readonly report: (seen: NodeReport, signal: AbortSignal) => Promise<void>;
   /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly log: Logger;
@@ -52,6 +54,9 @@ const heldRetryMs = 10_000;
 
 /** Time for the scheduler to see the taints of VFs before they leave the slices: it may have allocated one meanwhile. */
 const leavingMs = 2_000;
+
+/** Counters and reporters of the health of PFs cause no event that the driver reads. */
+const healthPollMs = 10_000;
 
 /** Three reports before the kubelet takes the devices for unknown. */
 const heartbeatMs = (healthTimeoutSeconds * 1_000) / 3;
@@ -67,6 +72,7 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
   interface View {
     readonly wanted: readonly ResourceSlice[];
     readonly withheld: ReadonlyMap<string, WithheldFromClaims>;
+    readonly problems: readonly Problem[];
   }
 
   async function look(
@@ -95,7 +101,7 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
     const judgement = await health.look(state, prepared);
     const wanted = renderResourceSlices({ ...node, withheld, taints: taintsOf(judgement) });
     deps.setHealth(deviceHealth(wanted, judgement, { state, nowSeconds: Math.floor(Date.now() / 1_000) }));
-    return { wanted, withheld };
+    return { wanted, withheld, problems: [...judgement.problems.values()] };
   }
 
   return async function reconcile(_key, signal) {
@@ -116,11 +122,11 @@ export function createNodeReconciler(deps: NodeReconcilerDeps): Reconcile {
     if (changes.apply.length + changes.remove.length > 0) {
       log.info({ written: changes.apply.length, deleted: changes.remove.length }, "ResourceSlices written");
     }
-    await deps.published(addressesIn(view.wanted).size, signal);
+    await deps.report({ publishedVfs: addressesIn(view.wanted).size, problems: view.problems }, signal);
     if (mayHandOver("dra", allocation)) await deps.handOver(signal);
     const waits = [...view.withheld.values()].some(({ reason }) => pollsFor.has(reason));
     const polls = [waits ? heldRetryMs : Infinity, isEarly() ? leavingMs : Infinity];
-    return { afterMs: Math.min(heartbeatMs, health.nextMs() ?? Infinity, ...polls) };
+    return { afterMs: Math.min(heartbeatMs, healthPollMs, health.nextMs() ?? Infinity, ...polls) };
   };
 }
 

@@ -33,6 +33,7 @@ export interface ClaimOptions {
   readonly request?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly addVhostMount?: boolean;
+  readonly netAttachDefName?: string;
 }
 
 /** Creates four VFs. `group` changes the settings of their group. */
@@ -71,9 +72,9 @@ export async function createClaimsWorld(group: Partial<VfGroup> = {}): Promise<C
         ],
       },
     },
-    allocate(name, vfIds, { driver, isAdmin = false, request = "nic", annotations, addVhostMount } = {}) {
+    allocate(name, vfIds, { isAdmin = false, request = "nic", annotations, ...fields } = {}) {
       const uid = `uid-of-${name}`;
-      const parameters = { apiVersion: `${draDriverName}/v1alpha1`, kind: "VfConfig", driver, addVhostMount };
+      const parameters = { apiVersion: `${draDriverName}/v1alpha1`, kind: "VfConfig", ...fields };
       const results = vfIds.map((id) => ({
         driver: draDriverName,
         pool: nodeName,
@@ -81,7 +82,7 @@ export async function createClaimsWorld(group: Partial<VfGroup> = {}): Promise<C
         request,
         adminAccess: isAdmin,
       }));
-      const asks = driver !== undefined || addVhostMount !== undefined;
+      const asks = Object.values(fields).some((value) => value !== undefined);
       const config = asks ? [{ source: "FromClaim", opaque: { driver: draDriverName, parameters } }] : [];
       claims.set(`default/${name}`, {
         metadata: { namespace: "default", name, uid, annotations },
@@ -98,6 +99,7 @@ export async function createClaimsWorld(group: Partial<VfGroup> = {}): Promise<C
         state: () => world.state,
         readClaim: ({ namespace, name }) => Promise.resolve(claims.get(`${namespace}/${name}`)),
         obstacles: () => Promise.resolve(new Map()),
+        whyNotAttached: () => undefined,
         prepared: () => undefined,
         log: silentLogger,
         ...options,

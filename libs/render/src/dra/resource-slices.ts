@@ -18,30 +18,9 @@ import {
   type ResourceSlice,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { includesVf, parseVfRange } from "@switchyard/policy";
+import { includesVf, parseVfRange, type DraWithheldReason } from "@switchyard/policy";
 import { attributesOf, type PublishedVf } from "./device-attributes.ts";
 import { deviceNameOf } from "./device-names.ts";
-
-/**
- * Why claims must not have a VF.
- * "held": a pod has it from a device plugin. "offered": the device plugin offers it. "unknown-holder": the kubelet does not say who has
- * it. "published": another driver publishes it. "moving": the node returns to the device plugin, and a claim still has the VF. The others
- * are those of a device plugin: see advertise().
- */
-export type DraWithheldReason =
-  | "held"
-  | "offered"
-  | "unknown-holder"
-  | "published"
-  | "moving"
-  | "draining"
-  | "changing"
-  | "stale"
-  | "not-configured"
-  | "no-interface"
-  | "no-bridge"
-  | "bridge-down"
-  | "unclean";
 
 export interface WithheldFromClaims {
   readonly reason: DraWithheldReason;

@@ -16,6 +16,7 @@ const bad: readonly string[] = [
   conditionTypes.degraded,
   conditionTypes.drainDegraded,
   conditionTypes.rolledBack,
+  conditionTypes.vfsUnhealthy,
   conditionTypes.waitingForLock,
   conditionTypes.reconcileFailed,
   conditionTypes.podsWaiting,
@@ -143,6 +144,7 @@ function tableOf(kind: string, type: string): ReasonTableName {
 
 const ofType: ReadonlyMap<string, ReasonTableName> = new Map([
   [conditionTypes.rolledBack, "rolledBackReasons"],
+  [conditionTypes.vfsUnhealthy, "vfsUnhealthyReasons"],
   [conditionTypes.waitingForLock, "waitingForLockReasons"],
   [conditionTypes.reconcileFailed, "reconcileFailedReasons"],
   [conditionTypes.drainProgressing, "drainReasons"],

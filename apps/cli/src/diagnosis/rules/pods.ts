@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Pods that cannot get their VFs or networks, and why. */
 import { annotations } from "@switchyard/api";
-import { nearestName, networksAnnotation, type PodNetwork } from "@switchyard/policy";
+import {
+  nearestName,
+  networksAnnotation,
+  publishedVfs,
+  resourceAttribute,
+  usageOf,
+  type PodNetwork,
+  type VfUsage,
+} from "@switchyard/policy";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import type { PodSummary } from "../pod-summary.ts";
-import { publishedVfs, resourceAttribute } from "../published-vfs.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { usageOf, type VfUsage } from "../vf-usage.ts";
 import { nameOfPod } from "./drains.ts";
 
 export function findPods(snapshot: Snapshot): readonly Finding[] {
   const { pods, resourcePrefix } = snapshot;
   const isAnyWaiting = pods.some(({ node }) => node === undefined);
-  const published = Map.groupBy(isAnyWaiting ? publishedVfs(snapshot) : [], ({ attributes }) =>
+  const published = Map.groupBy(isAnyWaiting ? publishedVfs(snapshot.cluster) : [], ({ attributes }) =>
     attributes.get(resourceAttribute),
   );
   return pods.flatMap((pod): readonly Finding[] => {

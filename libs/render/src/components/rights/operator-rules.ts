@@ -152,10 +152,10 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
     { why: "finds pods that use VFs, and pods to evict", group: "", resources: ["pods"], verbs: read },
     { why: "evicts pods during drains", group: "", resources: ["pods/eviction"], verbs: ["create"] },
     {
-      why: "finds the devices that are allocated to the pods of a drain",
+      why: "finds the devices that are allocated to the pods of a drain, and says what is missing for claims of waiting pods",
       group: "resource.k8s.io",
       resources: ["resourceclaims"],
-      verbs: ["get"],
+      verbs: ["get", "list"],
     },
     {
       why: "finds the PCI addresses of these devices",

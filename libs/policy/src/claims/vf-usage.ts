@@ -4,8 +4,28 @@
  * how many are free. The sentence is for people.
  */
 import { taints } from "@switchyard/api";
-import type { DraWithheldReason } from "@switchyard/render";
 import type { PublishedVf } from "./published-vfs.ts";
+
+/**
+ * Why claims must not have a VF.
+ * "held": a pod has it from a device plugin. "offered": the device plugin offers it. "unknown-holder": the kubelet does not say who has
+ * it. "published": another driver publishes it. "moving": the node returns to the device plugin, and a claim still has the VF. The others
+ * are those of a device plugin: see advertise().
+ */
+export type DraWithheldReason =
+  | "held"
+  | "offered"
+  | "unknown-holder"
+  | "published"
+  | "moving"
+  | "draining"
+  | "changing"
+  | "stale"
+  | "not-configured"
+  | "no-interface"
+  | "no-bridge"
+  | "bridge-down"
+  | "unclean";
 
 export interface VfUsage {
   readonly node: string;
@@ -75,6 +95,8 @@ const withheldMeanings: Readonly<Record<DraWithheldReason, string>> = {
 const healthMeanings: Readonly<Record<string, string>> = {
   "no-carrier": "no carrier: check the cable and the switch",
   "driver-lost": "the driver was lost",
+  "device-error": "the driver says by devlink that the card has failed: see devlink health show",
+  "pcie-errors": "the card has reported uncorrectable PCIe errors: see dmesg",
   "pf-gone": "the PF does not exist any longer",
   "vf-gone": "the VF does not exist any longer",
 };

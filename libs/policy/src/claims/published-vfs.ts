@@ -4,8 +4,7 @@
  * that have them. Only slices of the newest generation of a pool count, as for the scheduler.
  */
 import { draDriverName } from "@switchyard/api";
-import { isJsonObject, at, listAt, textAt, type JsonObject } from "../json.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { at, entriesAt, listAt, textAt } from "../pods/json-parts.ts";
 
 export interface PublishedVf {
   readonly node: string;
@@ -23,9 +22,15 @@ export type AttributeValue = string | number | boolean;
 /** Name of the attribute with the resource, as Multus reads it. */
 export const resourceAttribute = "k8s.cni.cncf.io/resourceName";
 
-export function publishedVfs({ cluster }: Pick<Snapshot, "cluster">): readonly PublishedVf[] {
-  const claims = Map.groupBy(claimedDevices(cluster.claims), keyOf);
-  const own = cluster.slices.map((slice) => slice["spec"]).filter((spec) => textAt(spec, "driver") === draDriverName);
+/** Both are objects of the API, or come from files: they are not validated. */
+export interface SlicesAndClaims {
+  readonly slices: readonly object[];
+  readonly claims: readonly object[];
+}
+
+export function publishedVfs({ slices, claims: all }: SlicesAndClaims): readonly PublishedVf[] {
+  const claims = Map.groupBy(claimedDevices(all), keyOf);
+  const own = slices.map((slice) => at(slice, "spec")).filter((spec) => textAt(spec, "driver") === draDriverName);
   const pools = Map.groupBy(own, (spec) => textAt(at(spec, "pool"), "name") ?? "");
   return [...pools].flatMap(([pool, specs]) => {
     const newest = Math.max(...specs.map(generationOf));
@@ -39,7 +44,7 @@ export function publishedVfs({ cluster }: Pick<Snapshot, "cluster">): readonly P
             {
               node: textAt(spec, "nodeName") ?? pool,
               device: name,
-              attributes: attributesOf(at(device, "attributes")),
+              attributes: attributesOf(device),
               taints: listAt(device, "taints").map((taint) => ({
                 key: textAt(taint, "key") ?? "",
                 value: textAt(taint, "value") ?? "",
@@ -61,14 +66,16 @@ export interface ClaimedDevice {
 }
 
 /** Returns the VFs that claims have. A claim with adminAccess only observes its devices. */
-export function claimedDevices(claims: readonly JsonObject[]): readonly ClaimedDevice[] {
+export function claimedDevices(claims: readonly object[]): readonly ClaimedDevice[] {
   return claims.flatMap((claim) => {
-    const [namespace = "default", name = ""] = ["namespace", "name"].map((key) => textAt(claim["metadata"], key));
-    return listAt(claim, "status", "allocation", "devices", "results").flatMap((result): readonly ClaimedDevice[] => {
-      const [driver, pool, device] = ["driver", "pool", "device"].map((key) => textAt(result, key));
-      if (driver !== draDriverName || pool === undefined || device === undefined) return [];
-      return at(result, "adminAccess") === true ? [] : [{ pool, device, claim: `${namespace}/${name}` }];
-    });
+    const [namespace = "default", name = ""] = ["namespace", "name"].map((key) => textAt(at(claim, "metadata"), key));
+    return listAt(at(at(at(claim, "status"), "allocation"), "devices"), "results").flatMap(
+      (result): readonly ClaimedDevice[] => {
+        const [driver, pool, device] = ["driver", "pool", "device"].map((key) => textAt(result, key));
+        if (driver !== draDriverName || pool === undefined || device === undefined) return [];
+        return at(result, "adminAccess") === true ? [] : [{ pool, device, claim: `${namespace}/${name}` }];
+      },
+    );
   });
 }
 
@@ -78,14 +85,13 @@ function keyOf({ pool, device }: Pick<ClaimedDevice, "pool" | "device">): string
 }
 
 function generationOf(spec: unknown): number {
-  const generation = at(spec, "pool", "generation");
+  const generation = at(at(spec, "pool"), "generation");
   return typeof generation === "number" ? generation : 0;
 }
 
-function attributesOf(attributes: unknown): ReadonlyMap<string, AttributeValue> {
-  if (!isJsonObject(attributes)) return new Map();
+function attributesOf(device: unknown): ReadonlyMap<string, AttributeValue> {
   return new Map(
-    Object.entries(attributes).flatMap(([name, typed]) => {
+    entriesAt(device, "attributes").flatMap(([name, typed]) => {
       const value = ["string", "version", "int", "bool"]
         .map((kind) => at(typed, kind))
         .find((each) => each !== undefined);
