@@ -12,8 +12,8 @@ import fc from "fast-check";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fieldAt } from "../src/api/plain-api.ts";
-import { keepNodesReady } from "@switchyard/test-cluster";
-import { listPods, type PodOnNode } from "./node-pods.ts";
+import { keepNodesReady, type PodOnNode } from "@switchyard/test-cluster";
+import { listPods } from "./node-pods.ts";
 
 const podCount = Number(process.env["POD_COUNT"] ?? "500");
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);

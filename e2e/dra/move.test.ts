@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, type Transport } from "@switchyard/kube";
 import { renderDeviceClasses } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { keepNodesReady } from "@switchyard/test-cluster";
+import { keepNodesReady, type PodOnNode } from "@switchyard/test-cluster";
 import { MovingNode, resource } from "./moving-node.ts";
-import { listPods, type PodOnNode } from "./node-pods.ts";
+import { listPods } from "./node-pods.ts";
 
 const stack = new AsyncDisposableStack();
 const vfsPerNode = 8;

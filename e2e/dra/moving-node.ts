@@ -10,7 +10,8 @@ import { nodes, resourceSlices, type ResourceSlice, type SriovNetworkNodeState }
 import { collectionPath, isRecord, objectPath, type Transport } from "@switchyard/kube";
 import { decideOffer, mayBegin, mayHandOver, type Allocator, type NodeAllocation } from "@switchyard/policy";
 import { renderResourceSlices, type WithheldFromClaims } from "@switchyard/render";
-import { createNodePods, type NodePods, type PodOnNode } from "./node-pods.ts";
+import type { PodOnNode } from "@switchyard/test-cluster";
+import { createNodePods, type NodePods } from "./node-pods.ts";
 
 /** Full name of the resource that all VFs belong to. */
 export const resource = "openshift.io/fast";

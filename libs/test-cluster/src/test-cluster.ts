@@ -101,7 +101,7 @@ export async function startTestCluster(
  * Returns the parent for directories with Unix sockets, whose paths have at most 103 bytes on macOS and 107 on Linux. Those of a simulated
  * kubelet need 80 bytes below it. The temporary directory of a user of macOS has 49.
  */
-function socketParent(temporary: string): string {
+export function socketParent(temporary: string): string {
   return Buffer.byteLength(temporary) > 23 ? "/tmp" : temporary;
 }
 

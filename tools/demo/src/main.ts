@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --ovn-offload` moves OVN to
- * SmartNICs, `-- --afxdp` configures AF_XDP devices, `-- --monitoring` lets an alert fire and end, and `-- --keep` keeps the cluster
- * running at the end.
+ * SmartNICs, `-- --afxdp` configures AF_XDP devices, `-- --dra` gives VFs to ResourceClaims, `-- --monitoring` lets an alert fire and
+ * end, and `-- --keep` keeps the cluster running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";
@@ -15,7 +15,7 @@ import { runDemo } from "./demo.ts";
 import { demoImages, simulateWorkloads } from "./simulate-workloads.ts";
 import { writeReport } from "./write-report.ts";
 
-const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp [--vm] | --monitoring] [--keep]]
+const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp [--vm] | --dra | --monitoring] [--keep]]
 
 Starts a real API server, the operator, and the config daemons of three nodes with fake kernels, and shows how they
 configure VFs.
@@ -25,6 +25,8 @@ configure VFs.
            move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
   --afxdp  configure AF_XDP devices of two nodes, and give them back; with --vm, on one node with a real kernel, where
            DPDK's testpmd receives packets (as root, downloads DPDK of Debian 13)
+  --dra    give VFs to pods by ResourceClaims, with a real scheduler: a claim, pods that know nothing of claims, a node
+           that moves under its pods, and a link that fails
   --monitoring
            start Prometheus, let a node fail and an alert fire, and end it by its runbook; downloads Prometheus of Debian
   --keep   write a page about the cluster before its policies are deleted, and keep it running until Ctrl-C
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     vm: { type: "boolean" },
     "ovn-offload": { type: "boolean" },
     afxdp: { type: "boolean" },
+    dra: { type: "boolean" },
     monitoring: { type: "boolean" },
     keep: { type: "boolean" },
     help: { type: "boolean", short: "h" },
@@ -51,12 +54,14 @@ narrator.scene("Starting the cluster");
 narrator.line("demo", simulatedParts());
 // With the images of a real installation, doctor finds nothing but what the demo shows.
 const isWhole = values.keep === true || values.monitoring === true;
-if (isWhole) Object.assign(process.env, demoImages());
+if (isWhole || values.dra === true) Object.assign(process.env, demoImages());
 const [metricsPort = 0] = values.monitoring === true ? await findFreePorts(1) : [];
 await using testCluster = await startTestCluster(narrator, {
+  scheduler: values.dra === true,
   operatorFlags: values.monitoring === true ? (await import("./monitoring-demo.ts")).metricsFlags(metricsPort) : [],
 });
-if (isWhole) await simulateWorkloads(testCluster);
+// With --dra, a real controller manager makes the pods.
+if (isWhole && values.dra !== true) await simulateWorkloads(testCluster);
 let report: string | undefined;
 /** Whether the nodes have ports for policies of the reader. */
 const runsPolicies = [values.vm, values["ovn-offload"], values.afxdp].every((value) => value !== true);
@@ -91,6 +96,9 @@ function simulatedParts(): string {
   if (values["ovn-offload"] === true) {
     return `${real}; kernels, BlueField cards, reboots and the machine config operator are simulated`;
   }
+  if (values.dra === true) {
+    return "API server, scheduler, controller manager and all programs of Switchyard are real; kernels, NICs and kubelets are simulated";
+  }
   return `${real}; kernels, NICs, kubelets and reboots are simulated`;
 }
 
@@ -118,6 +126,7 @@ async function chooseDemo(): Promise<Demo> {
   if (values.vm === true) return (await import("./vm-demo.ts")).runVmDemo;
   if (values["ovn-offload"] === true) return (await import("./ovn-offload-demo.ts")).runOvnOffloadDemo;
   if (values.afxdp === true) return (await import("./afxdp-demo.ts")).runAfxdpDemo;
+  if (values.dra === true) return (await import("./dra-demo.ts")).runDraDemo;
   if (values.monitoring === true) {
     const { runMonitoringDemo } = await import("./monitoring-demo.ts");
     return (cluster, tell) => runMonitoringDemo(cluster, tell, metricsPort);

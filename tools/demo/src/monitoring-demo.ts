@@ -20,6 +20,7 @@ import { eventually, findFreePorts, findWorkspaceRoot, renderTable, runProgram }
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startNode, type DemoNode, type StartedNode } from "./demo.ts";
+import { runSwitchyard } from "./run-switchyard.ts";
 import { startPrometheus, type ActiveAlert, type Prometheus, type ScrapeTarget } from "./prometheus.ts";
 
 const monitored: readonly DemoNode[] = [
@@ -193,9 +194,5 @@ async function runCommand(testCluster: TestCluster, narrator: Narrator, command:
     return;
   }
   narrator.line("$", command);
-  const main = join(findWorkspaceRoot(), "apps/cli/src/main.ts");
-  const node = ["--disable-warning=ExperimentalWarning", main, ...args, "--kubeconfig", testCluster.cluster.kubeconfig];
-  // doctor's exit status is 1 if it finds something.
-  const { stdout, stderr } = await runProgram(process.execPath, [...node, "--namespace", namespace]);
-  narrator.output(stdout === "" ? stderr : stdout);
+  narrator.output(await runSwitchyard(testCluster, args));
 }

@@ -50,7 +50,10 @@ export function demoImages(): Readonly<Record<string, string>> {
 /** Creates the operator's Deployment, and from now on the pods of DaemonSets, until the test cluster ends. */
 export async function simulateWorkloads(testCluster: TestCluster): Promise<void> {
   const { transport } = testCluster;
-  await createOperator(transport);
+  const { metadata, labels: ofOperator } = await createOperator(transport);
+  const status = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, observedGeneration: 1 };
+  await patchStatus(transport, objectPath(deployments, metadata, "status"), status);
+  await createPod(transport, { name: `${deploymentName}-0`, labels: ofOperator });
   const nodeCache = testCluster.use(
     watchObjects({ transport, type: nodes, report: () => undefined, project: (node: KubeObject) => node }),
   );
@@ -87,16 +90,15 @@ export async function simulateWorkloads(testCluster: TestCluster): Promise<void>
   }
 }
 
-async function createOperator(transport: Transport): Promise<void> {
+/** Creates the Deployment of the operator. Where a controller manager runs, it gets a pod. */
+export async function createOperator(transport: Transport) {
   const labels = { name: operatorName, "app.kubernetes.io/name": "switchyard" };
   const template = { metadata: { labels }, spec: { containers: [{ name: operatorName, image: "demo/operator" }] } };
   const metadata = { name: deploymentName, namespace, labels };
   const spec = { replicas: 1, selector: { matchLabels: labels }, template };
   const body = { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
   await transport.request({ method: "POST", path: collectionPath(deployments, namespace), body });
-  const status = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, observedGeneration: 1 };
-  await patchStatus(transport, objectPath(deployments, metadata, "status"), status);
-  await createPod(transport, { name: `${deploymentName}-0`, labels });
+  return { metadata, labels };
 }
 
 async function createPod(transport: Transport, { name, labels, nodeName, owner }: NewPod): Promise<void> {

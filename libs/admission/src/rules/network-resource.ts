@@ -14,8 +14,7 @@ type VfNetwork = Exclude<ReviewedNetwork, { readonly kind: "AfxdpNetwork" }>;
 
 /** `network` has a spec.resourceName. */
 export function checkNetworkResource(network: VfNetwork, view: ClusterView): readonly ReviewFinding[] {
-  const { kind, spec } = network;
-  const { resourceName } = spec;
+  const { resourceName } = network.spec;
   const providers = view.policies.filter((policy) => policy.spec.resourceName === resourceName);
   if (providers.length === 0) {
     const like = nearestName(resourceName, new Set(view.policies.map(({ spec: { resourceName: known } }) => known)));
@@ -29,7 +28,7 @@ export function checkNetworkResource(network: VfNetwork, view: ClusterView): rea
       ...checkMtu(network.spec.mtu, providers, view),
     ];
   }
-  return checkLinkType(kind, resourceName, providers, view);
+  return checkLinkType(network.kind, resourceName, providers, view);
 }
 
 /** An externally managed PF can be in mode switchdev although its policy does not say so. */

@@ -5,18 +5,12 @@
  * Usage: `await using _kubelets = simulateKubelets(transport, ({ node, text }) => narrator.line(node, text));`
  */
 import { pods } from "@switchyard/api";
-import {
-  collectionPath,
-  isKubeError,
-  objectPath,
-  watchObjects,
-  type KubeObject,
-  type Transport,
-} from "@switchyard/kube";
+import { collectionPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
+import { createPodWriter } from "./pods-on-node.ts";
 
 /** The fields of a pod in use. */
 interface Pod extends KubeObject {
-  readonly spec?: { readonly nodeName?: string };
+  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly { readonly name?: string }[] };
   readonly status?: { readonly phase?: string };
 }
 
@@ -40,6 +34,7 @@ export function simulateKubelets(
   { except = [], beforeEnd }: KubeletOptions = {},
 ): AsyncDisposable {
   const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
+  const writer = createPodWriter(transport);
   const ended = new Set<string | undefined>();
   cache.subscribe(({ after: pod }) => {
     const node = pod?.spec?.nodeName;
@@ -53,24 +48,12 @@ export function simulateKubelets(
     if (deletionTimestamp !== undefined) {
       ended.add(uid);
       await beforeEnd?.(node);
-      await end(pod);
+      await writer.remove(pod);
       tell({ node, text: removedText(name) });
     } else if (pod.status?.phase !== "Running") {
-      await run(pod);
+      await writer.start(pod);
       tell({ node, text: startedText(name) });
     }
-  }
-
-  async function end({ metadata }: Pod): Promise<void> {
-    const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 };
-    await unlessGone(transport.request({ method: "DELETE", path: objectPath(pods, metadata), body }));
-  }
-
-  async function run({ metadata }: Pod): Promise<void> {
-    const conditions = [{ type: "Ready", status: "True" }];
-    const path = objectPath(pods, metadata, "status");
-    const body = { status: { phase: "Running", conditions } };
-    await unlessGone(transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body }));
   }
 }
 
@@ -82,14 +65,6 @@ export async function startPod(transport: Transport, name: string, nodeName: str
   const spec = { nodeName, containers, terminationGracePeriodSeconds: 1 };
   const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
   await transport.request({ method: "POST", path: collectionPath(pods, "default"), body });
-}
-
-async function unlessGone(request: Promise<unknown>): Promise<void> {
-  try {
-    await request;
-  } catch (error) {
-    if (!isKubeError(error, "NotFound", "Conflict")) throw error;
-  }
 }
 
 /** `vf` is the PCI address of the VF that the pod has got. */
