@@ -36,11 +36,7 @@ export {
 } from "./device-plugin/policy-device-plugin-config.ts";
 export { addressOfDevice, deviceNameOf, renderDeviceClasses, type DeviceClassesInput } from "./dra/device-names.ts";
 export { renderPairTemplates, type DevicesOfClass, type PairTemplate } from "./dra/pair-templates.ts";
-export {
-  renderResourceSlices,
-  type ResourceSlicesInput,
-  type WithheldFromClaims,
-} from "./dra/resource-slices.ts";
+export { renderResourceSlices, type ResourceSlicesInput, type WithheldFromClaims } from "./dra/resource-slices.ts";
 export { formatAfxdpPluginsConfig, type AfxdpPluginsConfig } from "./afxdp-plugins/afxdp-plugins-config.ts";
 export {
   nodeAfxdpPluginsConfig,

@@ -84,6 +84,16 @@ it("says once for each cause why a claim is not allocated that a pod waits for",
   expect(recorded).toHaveLength(2);
 });
 
+it("names no claims of other namespaces, whose users do not read each other's objects", async () => {
+  const { cluster, recorded, run } = setUp();
+  const results = [{ request: "nic", driver: draDriverName, pool: "worker-1", device: "0000-3b-02-0" }];
+  const other = { ...claim("secret", "fast"), status: { allocation: { devices: { results } } } };
+  cluster.slices = [slice()];
+  cluster.claims = [...cluster.claims, other];
+  await run();
+  expect(recorded[0]?.note).toContain("node worker-1: claims have 1 of 1 VF; 0 VFs are free");
+});
+
 it("lists neither claims nor slices while no pod waits for claims, and nothing while no node uses claims", async () => {
   const { cluster, requests, run } = setUp();
   cluster.pods = [pod("new", 0)];

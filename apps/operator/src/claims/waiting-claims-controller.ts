@@ -119,6 +119,7 @@ export function createWaitingClaimsReconciler(deps: WaitingClaimsDeps): Reconcil
       classes: new Map(deps.classes.list().map(({ metadata, spec }) => [metadata.name, spec])),
       vfs: publishedVfs(objects),
       resourcePrefix: deps.resourcePrefix,
+      namesClaims: false, // users of the namespace read the event
       driver: [`nodes that give VFs to ResourceClaims: ${nodes.length === 0 ? "none" : nodes.slice(0, 5).join(", ")}`],
     };
   }

@@ -18,6 +18,8 @@ export interface ClaimSurroundings {
   readonly vfs: readonly PublishedVf[] | undefined;
   /** Prefix of resource names, without the slash. */
   readonly resourcePrefix: string;
+  /** Whether sentences may name the claims of other namespaces; true by default. */
+  readonly namesClaims?: boolean;
   /** Sentences about the nodes that give VFs to claims, and the driver there. */
   readonly driver: readonly string[];
 }
@@ -68,7 +70,7 @@ function ofAll(problems: readonly ClaimProblem[], count: number): ClaimProblem |
 
 function problemOf(
   request: Request,
-  { classes, vfs, resourcePrefix, driver }: ClaimSurroundings,
+  { classes, vfs, resourcePrefix, driver, namesClaims = true }: ClaimSurroundings,
 ): ClaimProblem | undefined {
   const classField = `${request.field}.deviceClassName`;
   if (classes === undefined) return undefined;
@@ -107,7 +109,7 @@ function problemOf(
       resource,
     };
   }
-  const usage = usageOf(matching);
+  const usage = usageOf(matching, { namesClaims });
   if (usage.some(({ free }) => free >= request.count)) return undefined; // something else holds the pod
   const unread = selected.filter(({ comparisons }) => comparisons === undefined);
   const isTainted = usage.every(({ total, tainted }) => total === tainted);

@@ -37,8 +37,11 @@ export interface VfUsage {
   readonly sentence: string;
 }
 
-/** By the name of the node. */
-export function usageOf(vfs: readonly PublishedVf[]): readonly VfUsage[] {
+/** By the name of the node. Without `namesClaims`, the sentences name no claims, which can be those of other namespaces. */
+export function usageOf(
+  vfs: readonly PublishedVf[],
+  { namesClaims = true }: { readonly namesClaims?: boolean } = {},
+): readonly VfUsage[] {
   return [...Map.groupBy(vfs, ({ node }) => node)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([node, all]) => {
@@ -46,14 +49,15 @@ export function usageOf(vfs: readonly PublishedVf[]): readonly VfUsage[] {
       const tainted = all.filter((vf) => vf.taints.length > 0);
       const withheld = tainted.filter(({ claims }) => claims.length === 0);
       const free = all.length - claimed.length - withheld.length;
-      const parts = [claimedText(claimed, all.length), ...withheldTexts(withheld), freeText(free)];
+      const parts = [claimedText(claimed, all.length, namesClaims), ...withheldTexts(withheld), freeText(free)];
       return { node, total: all.length, tainted: tainted.length, free, sentence: `node ${node}: ${parts.join("; ")}` };
     });
 }
 
-function claimedText(claimed: readonly PublishedVf[], total: number): string {
+function claimedText(claimed: readonly PublishedVf[], total: number, namesClaims: boolean): string {
   const claims = [...new Set(claimed.flatMap((vf) => vf.claims))].sort();
-  const named = claims.length === 0 ? "" : ` (${claims.slice(0, 5).join(", ")}${claims.length > 5 ? ", …" : ""})`;
+  const named =
+    claims.length === 0 || !namesClaims ? "" : ` (${claims.slice(0, 5).join(", ")}${claims.length > 5 ? ", …" : ""})`;
   return `claims have ${claimed.length} of ${total === 1 ? "1 VF" : `${total} VFs`}${named}`;
 }
 
