@@ -29,6 +29,7 @@ export type {
   Subfunction,
   Subfunctions,
   Rdma,
+  HealthReporter,
   RdmaDevice,
   RdmaMode,
   NewVdpaDevice,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import { taints } from "@switchyard/api";
+import type { HealthReporter, Host } from "@switchyard/host";
 import { createFakeKernel, mlx5 } from "@switchyard/host/testing";
 import { createClaimsWorld, nodeName, pf } from "../testing/claims-world.ts";
 import { renderResourceSlices } from "@switchyard/render";
+import { createDevlinkReporters } from "./devlink-reporters.ts";
 import { createNodeHealth, deviceHealth, taintsOf } from "./node-health.ts";
 
 it("says in taints and to the kubelet what is wrong with a PF, and with a VF that a claim has", async () => {
@@ -96,4 +98,27 @@ it("reports a devlink reporter in error, and PCIe errors until five minutes afte
   expect(await problemAt(329_000)).toMatchObject({ reason: "pcie-errors" });
   await problemAt(331_000);
   expect(await problemAt(345_000)).toBeUndefined();
+});
+
+it("does not wait for a driver that does not answer by devlink, and keeps what it knew", async () => {
+  let answer = Promise.resolve<readonly HealthReporter[]>([{ name: "fw", state: "error" }]);
+  let asked = 0;
+  const reporters = createDevlinkReporters({
+    devlink: {
+      listHealthReporters: () => {
+        asked++;
+        return answer;
+      },
+    } as unknown as Host["devlink"],
+  });
+  const look = () => reporters.look({ pciAddress: pf });
+  expect(await look()).toMatchObject({ reason: "device-error" });
+  const late = Promise.withResolvers<readonly HealthReporter[]>();
+  answer = late.promise;
+  expect(await look()).toMatchObject({ reason: "device-error" });
+  expect(await look()).toMatchObject({ reason: "device-error" });
+  expect(asked).toBe(2);
+  late.resolve([]);
+  await late.promise;
+  expect(await look()).toBeUndefined();
 });

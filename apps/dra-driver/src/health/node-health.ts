@@ -8,6 +8,7 @@ import type { Host } from "@switchyard/host";
 import type { DraDeviceHealth } from "@switchyard/kubelet";
 import { addressOfDevice } from "@switchyard/render";
 import { createDamping, type Problem } from "./damp.ts";
+import { createDevlinkReporters } from "./devlink-reporters.ts";
 import { createPcieErrors } from "./pcie-errors.ts";
 import { readPfHealth, readVfHealth } from "./read-health.ts";
 
@@ -32,6 +33,7 @@ export interface NodeHealthDeps {
 export function createNodeHealth({ host, nowMs }: NodeHealthDeps): NodeHealth {
   const damping = createDamping();
   const pcieErrors = createPcieErrors({ host, nowMs });
+  const reporters = createDevlinkReporters(host);
   return {
     async look({ status }, prepared) {
       const problems = new Map<string, Problem>();
@@ -41,7 +43,8 @@ export function createNodeHealth({ host, nowMs }: NodeHealthDeps): NodeHealth {
       };
       for (const nic of status?.interfaces ?? []) {
         if ((nic.Vfs ?? []).length === 0) continue;
-        judge(nic.pciAddress, (await readPfHealth(host, nic)) ?? (await pcieErrors.look(nic)));
+        const cause = (await reporters.look(nic)) ?? (await readPfHealth(host, nic)) ?? (await pcieErrors.look(nic));
+        judge(nic.pciAddress, cause);
       }
       for (const address of prepared) judge(address, await readVfHealth(host, address));
       return { problems };

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readHealth looks in the kernel for what keeps VFs from working: the PF is gone, a driver is lost, the port has no carrier, or the driver
- * says by devlink that the card has failed. It is a reading of the moment; damp.ts decides what is reported.
+ * readHealth looks in the kernel for what keeps VFs from working: the PF is gone, a driver is lost, or the port has no carrier. It is a
+ * reading of the moment; damp.ts decides what is reported.
  */
 import { isInterfaceName, parsePciAddress, type InterfaceStatus } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import type { Problem } from "./damp.ts";
 
-type HealthHost = Pick<Host, "sriov" | "files" | "devlink">;
+type HealthHost = Pick<Host, "sriov" | "files">;
 
 /** Returns the problem of a PF, which is that of all its VFs. Rejects with HostError. */
-export async function readPfHealth(
-  { sriov, files, devlink }: HealthHost,
-  nic: InterfaceStatus,
-): Promise<Problem | undefined> {
+export async function readPfHealth({ sriov, files }: HealthHost, nic: InterfaceStatus): Promise<Problem | undefined> {
   const pf = parsePciAddress(nic.pciAddress);
   if (!pf.ok) return undefined;
   const binding = await sriov.readBinding(pf.value);
   if (binding === undefined) return { reason: "pf-gone", message: `PF ${pf.value} does not exist any longer` };
   if (binding.driver === undefined) return { reason: "driver-lost", message: `PF ${pf.value} has no driver` };
-  const failed = (await devlink.listHealthReporters(pf.value)).find(({ state }) => state === "error");
-  if (failed !== undefined) {
-    return {
-      reason: "device-error",
-      message: `PF ${nic.name ?? pf.value} (${pf.value}): the health reporter "${failed.name}" of its driver is in error`,
-    };
-  }
   const { name = "" } = nic;
   if (!isInterfaceName(name) || nic.linkAdminState === "down") return undefined;
   const directory = `/sys/class/net/${name}`;
