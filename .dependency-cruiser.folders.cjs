@@ -8,5 +8,5 @@ const { options } = require("./.dependency-cruiser.cjs");
 
 module.exports = {
   forbidden: [{ name: "no-folder-cycles", severity: "error", scope: "folder", from: {}, to: { circular: true } }],
-  options: { ...options, exclude: { path: "(^|/)dist/|\\.test\\.ts$|/testing/" } },
+  options: { ...options, exclude: { path: "(^|/)dist/|\\.(?:test|fuzz)\\.ts$|/testing/" } },
 };

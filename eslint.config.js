@@ -83,7 +83,7 @@ export default tseslint.config(
   { files: ["apps/device-plugin-config/**/*.ts"], rules: only([koffi, yaml, wholeHost, ...ofKubeconfigs]) },
   {
     files: ["apps/eve-bridge/src/**/*.ts"],
-    ignores: ["**/*.test.ts"],
+    ignores: ["**/*.test.ts", "**/*.fuzz.ts"],
     rules: {
       "no-restricted-imports": [
         "error",
@@ -96,7 +96,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["**/*.test.ts", "**/testing/**/*.ts"],
+    files: ["**/*.test.ts", "**/*.fuzz.ts", "**/testing/**/*.ts"],
     // Methods of object literals, which tests take apart, have no `this`.
     rules: { ...boundaries(["layer:test"]), "@typescript-eslint/unbound-method": "off" },
   },

@@ -27,6 +27,7 @@ const folders = [
   "monitoring",
   "versions",
   "mutation",
+  "fuzz",
 ];
 
 export default {

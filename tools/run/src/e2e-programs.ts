@@ -21,6 +21,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   dra: { programs: [] },
   quirks: { programs: [] },
   mutation: { programs: [] },
+  fuzz: { programs: [] },
   security: { programs: [] },
   accidents: { programs: [] },
   monitoring: { programs: [] },

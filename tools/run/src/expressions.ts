@@ -16,7 +16,7 @@ export interface Expression {
 /** Sources that run at users: those of apps and libs, without tests and what only tests import. */
 const isProduct = (path: string) =>
   /^(?:apps|libs)\//.test(path) &&
-  !/\.test\.ts$|\/testing\/|^libs\/(?:testing|test-cluster)\/|\.gen\.ts$|\.d\.ts$/.test(path);
+  !/\.(?:test|fuzz)\.ts$|\/testing\/|^libs\/(?:testing|test-cluster)\/|\.gen\.ts$|\.d\.ts$/.test(path);
 
 /** Returns each literal once, in the order of the files. */
 export function findExpressions(): readonly Expression[] {

@@ -47,6 +47,9 @@ describe("parseManifests", () => {
     { yaml: "010", value: 8 },
     { yaml: "!!float 1", value: 1 },
     { yaml: "!!binary aGk=", value: "hi" },
+    { yaml: "._1", value: "._1" },
+    { yaml: ".5_", value: ".5_" },
+    { yaml: ".5_1", value: 0.51 },
     { yaml: "!!omap [{a: 1}]", value: [{ a: 1 }] },
   ])("reads $yaml as kubectl does", ({ yaml, value }) => {
     const { manifests, problems } = parseManifests(`${head}value: ${yaml}\n`, "f");
@@ -54,16 +57,34 @@ describe("parseManifests", () => {
     expect(manifests[0]?.object["value"]).toEqual(value);
   });
 
-  it.each(["{[a]: b}", "{null: b}", "{: b}", "{{a: b}: x}", "{~: b}", ".inf", "-.Inf", ".nan"])(
-    "refuses %s, which kubectl refuses, too, and keeps other objects",
-    (yaml) => {
-      const { manifests, problems } = parseManifests(`${head}value: ${yaml}\n---\n${head}`, "f");
-      expect(problems).toHaveLength(1);
-      expect(manifests).toHaveLength(1);
-      const alone = parseManifests(`${head}value: ${yaml}\n`, "f");
-      expect([alone.manifests.length, alone.problems.length]).toEqual([0, 1]);
-    },
-  );
+  it.each([
+    ...[
+      "{[a]: b}",
+      "{null: b}",
+      "{: b}",
+      "{{a: b}: x}",
+      '{{a: b}:"x"}',
+      '{["a"]:1}',
+      "{~: b}",
+      ".inf",
+      "-.Inf",
+      ".nan",
+    ],
+    ...["!!int a", "!!bool 1", "!!null a", "!!float a", "!!binary aGk"],
+  ])("refuses %s, which kubectl refuses, too, and keeps other objects", (yaml) => {
+    const { manifests, problems } = parseManifests(`${head}value: ${yaml}\n---\n${head}`, "f");
+    expect(problems).toHaveLength(1);
+    expect(manifests).toHaveLength(1);
+    const alone = parseManifests(`${head}value: ${yaml}\n`, "f");
+    expect([alone.manifests.length, alone.problems.length]).toEqual([0, 1]);
+  });
+
+  it.each(["\u0001", "\u007f", "\u009b", "\ufffe"])("refuses the control character %j, with its line", (character) => {
+    expect(parseManifests(`${head}value: a${character}b\n`, "f")).toEqual({
+      manifests: [],
+      problems: ["f:4: control characters are not allowed in YAML"],
+    });
+  });
 
   it.each([101, 3_000, 20_000, 300_000])("refuses an object with %i levels, and keeps other objects", (levels) => {
     const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;

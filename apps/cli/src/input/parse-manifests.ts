@@ -25,10 +25,18 @@ export function parseManifests(text: string, file: string): Parsed {
   const data = parseJson(text);
   const source = { file, text };
   if (data !== undefined) return collect([{ data, index: 0, lines: [] }], source, () => 1);
+  const control = controls.exec(text);
+  if (control !== null) {
+    const line = text.slice(0, control.index).split("\n").length;
+    return { manifests: [], problems: [`${file}:${line}: control characters are not allowed in YAML`] };
+  }
   const plain = parsePlainYaml(text);
   if (plain === undefined) return parseYaml(text, file);
   return collect([{ data: plain, index: 0, lines: plainLines(text) }], source, (line) => line);
 }
+
+/** What YAML does not have (1.2.2, 5.1), and kubectl refuses. JSON may have some of them in texts. */
+const controls = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
 /** JSON is also YAML, but JSON.parse is a hundred times faster. Returns undefined for invalid JSON; YAML's parser finds the error. */
 function parseJson(text: string): unknown {
@@ -54,8 +62,8 @@ function parseYaml(text: string, file: string): Parsed {
     const errors = document.errors.map(({ pos: [start], code, message }) => {
       return `${at(start)}: ${code === "RESOURCE_EXHAUSTION" ? "too many levels of nesting" : message}`;
     });
-    const [key] = errors.length > 0 ? [] : keysOfNoText(document);
-    if (key !== undefined) errors.push(`${at(key)}: a key must be a text, a number or a boolean`);
+    const mistake = errors.length > 0 ? undefined : firstNoJson(document);
+    if (mistake !== undefined) errors.push(`${at(mistake.offset)}: ${mistake.what}`);
     problems.push(...errors);
     if (errors.length > 0) continue;
     try {
@@ -81,15 +89,25 @@ function parseDocuments(text: string, lineCounter: LineCounter) {
   }
 }
 
-/** Offsets of keys that are lists, maps or null, which JSON cannot have: kubectl refuses them. */
-function keysOfNoText(document: Document.Parsed): readonly number[] {
-  const offsets: number[] = [];
+/**
+ * The first place that kubectl refuses: a key that is a list, a map or null, which JSON cannot have, or a text with the tag of another
+ * type, such as `!!int a`.
+ */
+function firstNoJson(document: Document.Parsed): { readonly offset: number; readonly what: string } | undefined {
+  let found: { readonly offset: number; readonly what: string } | undefined;
   visit(document, {
     Pair(_, { key }) {
-      if (isMap(key) || isSeq(key) || (isScalar(key) && key.value === null)) offsets.push(rangeStart(key));
+      if (!isMap(key) && !isSeq(key) && !(isScalar(key) && key.value === null)) return undefined;
+      found = { offset: rangeStart(key), what: "a key must be a text, a number or a boolean" };
+      return visit.BREAK;
+    },
+    Scalar(_, node) {
+      if (node.tag === undefined || !noTextTags.includes(node.tag) || typeof node.value !== "string") return undefined;
+      found = { offset: rangeStart(node), what: `the text is no value of ${node.tag.replace(yamlTag, "!!")}` };
+      return visit.BREAK;
     },
   });
-  return offsets;
+  return found;
 }
 
 const yamlTag = "tag:yaml.org,2002:";
@@ -106,6 +124,16 @@ const goInteger: ScalarTag = {
   },
 };
 
+const noTextTags = ["int", "float", "bool", "null"].map((name) => `${yamlTag}${name}`);
+
+/** A text for Go, where an underscore of a number that begins with a dot is between digits: ._1 and .5_. */
+const dotText: ScalarTag = {
+  tag: `${yamlTag}str`,
+  default: true,
+  test: /^\.[\d_]*(?:(?<!\d)_|_(?!\d))/,
+  resolve: (text) => text,
+};
+
 /** `!!float 1` is a number, too. */
 const explicitFloat: ScalarTag = {
   tag: `${yamlTag}float`,
@@ -115,7 +143,11 @@ const explicitFloat: ScalarTag = {
 /** kubectl makes a text of the bytes. */
 const binaryText: ScalarTag = {
   tag: `${yamlTag}binary`,
-  resolve: (text) => Buffer.from(text, "base64").toString("utf8"),
+  resolve(text, onError) {
+    const bytes = Buffer.from(text, "base64");
+    if (bytes.toString("base64") !== text.replaceAll(/[\r\n ]/g, "")) onError("the text is no base64");
+    return bytes.toString("utf8");
+  },
 };
 
 /** Their values are what they are without the tag, in kubectl; and a timestamp is a text. */
@@ -129,7 +161,7 @@ function customTags(tags: Tags): Tags {
   const known = tags.filter(
     (tag) => typeof tag === "string" || (tag.format !== "TIME" && !withoutTag.includes(tag.tag)),
   );
-  return [goInteger, ...known, explicitFloat, binaryText];
+  return [goInteger, dotText, ...known, explicitFloat, binaryText];
 }
 
 /** The data of a document, its index in the text, and the places of the document and of the items of a list: offsets or lines. */

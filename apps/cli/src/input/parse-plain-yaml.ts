@@ -22,7 +22,9 @@ const special = new RegExp(
     String.raw`(?:^|[\s[{,])[-+]\.?\d`,
     String.raw`(?:^|[\s[{,])(?:<<|=)\s*:?`,
     String.raw`(?:^|[\s[{,])(?:null|~|\.inf|\.nan)\s*:`,
-    String.raw`[\]}]\s*:(?:\s|$)|[{,]\s*:|(?:^|[\s[{,])\?\s`,
+    // The end of a list or map that is a key, and neither of "${NAME}:" nor of the address in "[2001:db8::1]:6443".
+    String.raw`(?<!\$\{[\w:.-]{0,64})\}\s*:|(?<!\[[\da-f]{0,4}:[\da-f:.]{0,41})\]\s*:`,
+    String.raw`[{,]\s*:|(?:^|[\s[{,])\?\s`,
   ].join("|"),
   "im",
 );

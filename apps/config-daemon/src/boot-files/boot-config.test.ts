@@ -148,6 +148,7 @@ describe("parseBootConfig", () => {
     { text: "spec: {}", result: { spec: {}, problems: [] } },
     { text: "- a", result: "the file is not a YAML mapping" },
     { text: "spec: {", result: expect.stringContaining("the file is not valid YAML at line 1") },
+    { text: "a: 1\nb: &a &a c", result: "the file is not valid YAML at line 2, column 7" },
     { text: "\u0000\u0001", result: expect.any(String) },
   ])("answers $text", async ({ text, result }) => {
     const answer = await read(text);

@@ -45,6 +45,16 @@ describe("parsePfRecord", () => {
     fc.assert(agrees);
   });
 
+  it.each(['"mtu":1e400', '"switchyard":{"initial":{"mtu":1e400}}', '"switchyard":{"unassignedMacs":[1e400]}'])(
+    "refuses a number that cannot be written again: %s",
+    (field) => {
+      expect(parsePfRecord(`{"pciAddress":"0000:3b:00.0",${field}}`)).toEqual({
+        ok: false,
+        error: { code: "not-a-record" },
+      });
+    },
+  );
+
   it("never throws for any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (content) => {

@@ -5,7 +5,7 @@
  */
 import { err, ok, type InterfaceSpec, type Result, type VfGroup } from "@switchyard/api";
 import type { FirmwareRecord, PfRecord } from "../../ports/records.ts";
-import { have, isFields, isListOf, parseJson, type Fields, type RecordProblem } from "./record-directory.ts";
+import { have, isFields, isListOf, isOfType, parseJson, type Fields, type RecordProblem } from "./record-directory.ts";
 
 export function formatPfRecord({ spec, ...own }: PfRecord): string {
   const hasOwn = Object.keys(own).length > 0;
@@ -56,8 +56,8 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
     isListOf(unassignedMacs, "number") &&
     (fewerVfs === undefined ||
       (isFields(fewerVfs) &&
-        typeof fewerVfs["requested"] === "number" &&
-        typeof fewerVfs["created"] === "number" &&
+        isOfType(fewerVfs["requested"], "number") &&
+        isOfType(fewerVfs["created"], "number") &&
         have(fewerVfs, "string", ["error"]))) &&
     (vfsBefore === undefined || isVfsBefore(vfsBefore)) &&
     (initialVfs === undefined || isInitialVfs(initialVfs)) &&
@@ -69,10 +69,10 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
 function isVfsBefore(value: unknown): value is NonNullable<PfRecord["vfsBefore"]> {
   return (
     isFields(value) &&
-    typeof value["count"] === "number" &&
+    isOfType(value["count"], "number") &&
     Array.isArray(value["vfs"]) &&
     value["vfs"].every(
-      (vf: unknown) => isFields(vf) && typeof vf["vfId"] === "number" && have(vf, "string", ["driver", "mac"]),
+      (vf: unknown) => isFields(vf) && isOfType(vf["vfId"], "number") && have(vf, "string", ["driver", "mac"]),
     )
   );
 }
@@ -94,5 +94,5 @@ function isTexts(value: unknown): boolean {
 }
 
 function isFirmwareRecord(value: unknown): value is FirmwareRecord {
-  return isFields(value) && typeof value["before"] === "number" && typeof value["after"] === "number";
+  return isFields(value) && isOfType(value["before"], "number") && isOfType(value["after"], "number");
 }

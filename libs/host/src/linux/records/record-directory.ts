@@ -107,12 +107,19 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+type FieldType = "string" | "number" | "boolean";
+
+/** Reports whether the value has this type. JSON has numbers such as 1e400, which are read as Infinity and written as null. */
+export function isOfType(value: unknown, type: FieldType): boolean {
+  return typeof value === type && (typeof value !== "number" || Number.isFinite(value));
+}
+
 /** Reports whether each of `keys` is absent or has this type. */
-export function have(value: Fields, type: "string" | "number" | "boolean", keys: readonly string[]): boolean {
-  return keys.every((key) => value[key] === undefined || typeof value[key] === type);
+export function have(value: Fields, type: FieldType, keys: readonly string[]): boolean {
+  return keys.every((key) => value[key] === undefined || isOfType(value[key], type));
 }
 
 /** Reports whether the value is absent or a list of values of this type. */
 export function isListOf(value: unknown, type: "string" | "number"): boolean {
-  return value === undefined || (Array.isArray(value) && value.every((one) => typeof one === type));
+  return value === undefined || (Array.isArray(value) && value.every((one) => isOfType(one, type)));
 }

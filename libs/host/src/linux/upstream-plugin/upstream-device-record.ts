@@ -11,6 +11,7 @@ import type { UpstreamDevice } from "../../ports/plugin-leftovers.ts";
 import { parseAfxdpDevice } from "../records/afxdp-record-file.ts";
 import {
   createRecordDirectory,
+  have,
   isFields,
   parseJson,
   type RecordDirectory,
@@ -100,12 +101,12 @@ function recordOf(given: GivenDevice, before: UpstreamDevice | undefined, bootId
 
 function isUpstreamDevice(value: unknown): value is UpstreamDevice {
   if (!isFields(value)) return false;
-  const { device, bootId, programBefore, names, pools } = value;
+  const { device, bootId, names, pools } = value;
   return (
     typeof device === "string" &&
     parseAfxdpDevice(device) !== undefined &&
     typeof bootId === "string" &&
-    (programBefore === undefined || typeof programBefore === "number") &&
+    have(value, "number", ["programBefore"]) &&
     isTexts(names, isInterfaceName) &&
     isTexts(pools, isPluginPool)
   );
