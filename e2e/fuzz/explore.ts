@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * explore runs a target with changed inputs for some time. An input that reaches new code, or the same code in another order of magnitude,
- * is kept and changed further. It also repeats pieces of inputs, to find readers whose time grows faster than the input.
+ * is kept and changed further. It also repeats pieces of inputs, to find readers whose time grows faster than the input, and nests values.
  */
 import { FuzzFinding, type FuzzTarget } from "@switchyard/testing/fuzz";
 import { performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Counters } from "./counters.ts";
-import { createMutator } from "./mutate.ts";
+import { createMutator, nestValue } from "./mutate.ts";
 import type { Random } from "./random.ts";
 
 export interface ExploreOptions {
@@ -51,8 +51,10 @@ const slowMs = 1_500;
 const pumpBytes = { small: 24_000, large: 96_000 };
 /** A linear reader takes 4 times as long for the large one, a quadratic one 16 times. Below `leastMs`, times say nothing. */
 const pumpLimits = { leastMs: 500, ratio: 9 };
-/** Part of the runs that repeat a piece. */
-const oneOfPumps = 400;
+/** More than the stack has room for, in functions that call themselves for each level of a value. */
+const manyLevels = 8_000;
+/** Part of the runs that repeat a piece or nest a value. */
+const oneOfPumps = 200;
 /** Changed inputs have at most so many bytes, or twice as many as the longest one that was given. */
 const usualBytes = 4_096;
 
@@ -170,7 +172,8 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
     if (nth % 256 === 0) await setImmediate(); // messages and timers
     const input = choose();
     if (!isBlind && input.length > 0 && random.oneIn(oneOfPumps)) {
-      await pump(input);
+      if (random.oneIn(2)) await pump(input);
+      else await run(nestValue(input, manyLevels, random));
       continue;
     }
     const changed = mutate(input, random.pick(corpus));

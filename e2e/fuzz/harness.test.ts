@@ -32,6 +32,7 @@ describe("a fuzz run", () => {
       key: "FuzzFinding",
       says: /quotes what was read/,
     },
+    { name: "toy-deep", what: "a value with too many levels", key: "RangeError", says: /Maximum call stack/ },
     { name: "toy-hang", what: "a loop without an end", key: "hang", says: /more than 20000 ms/ },
     { name: "toy-memory", what: "memory without a limit", key: "memory", says: /more than 128 MiB of heap/ },
     {

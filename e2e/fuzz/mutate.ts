@@ -48,9 +48,45 @@ const values = [
 ];
 
 const opening = '[{("<';
-const closing = '])}">';
+const closing = ']})">';
 
 type Change = (input: Buffer, other: Buffer) => Buffer;
+
+/** Returns the bytes from an opening bracket or quote near a random place to the one that closes it, or undefined. */
+function valueIn(input: Buffer, random: Random): readonly [number, number] | undefined {
+  const from = random.below(input.length);
+  for (let start = from; start < Math.min(input.length, from + 64); start++) {
+    const kind = opening.indexOf(String.fromCharCode(input[start] ?? 0));
+    if (kind < 0) continue;
+    let depth = 0;
+    for (let end = start + 1; end < input.length; end++) {
+      const byte = String.fromCharCode(input[end] ?? 0);
+      if (byte === closing[kind]) {
+        if (depth === 0) return [start, end + 1];
+        depth--;
+      } else if (byte === opening[kind]) depth++;
+    }
+    return undefined;
+  }
+  return undefined;
+}
+
+/** Puts a value of JSON or YAML into so many lists or maps. Returns the input if there is no value near the place. */
+export function nestValue(input: Buffer, levels: number, random: Random): Buffer {
+  const [start, end] = valueIn(input, random) ?? [0, 0];
+  if (end === 0) return input;
+  const [open, close] = random.pick([
+    ["[", "]"],
+    ['{"a":', "}"],
+  ] as const);
+  return Buffer.concat([
+    input.subarray(0, start),
+    Buffer.from(open.repeat(levels)),
+    input.subarray(start, end),
+    Buffer.from(close.repeat(levels)),
+    input.subarray(end),
+  ]);
+}
 
 export function createMutator({ random, words, maxBytes }: MutatorOptions): Mutator {
   const dictionary = [...values, ...words].map((word) => Buffer.from(word));
@@ -70,24 +106,6 @@ export function createMutator({ random, words, maxBytes }: MutatorOptions): Muta
   function insertAnywhere(input: Buffer, part: Buffer): Buffer {
     const at = random.below(input.length + 1);
     return replace(input, [at, at], part);
-  }
-
-  /** The bytes from an opening bracket or quote to the one that closes it, or undefined. */
-  function valueIn(input: Buffer): readonly [number, number] | undefined {
-    const from = random.below(input.length);
-    for (let start = from; start < Math.min(input.length, from + 64); start++) {
-      const kind = opening.indexOf(String.fromCharCode(input[start] ?? 0));
-      if (kind < 0) continue;
-      let depth = 0;
-      for (let end = start + 1; end < input.length; end++) {
-        const byte = String.fromCharCode(input[end] ?? 0);
-        if (closing.includes(byte) && (depth === 0 || byte === '"')) return [start, end + 1];
-        if (byte === opening[kind]) depth++;
-        else if (closing.includes(byte)) depth--;
-      }
-      return undefined;
-    }
-    return undefined;
   }
 
   const changes: readonly Change[] = [
@@ -152,28 +170,12 @@ export function createMutator({ random, words, maxBytes }: MutatorOptions): Muta
       return replace(input, [start, start], ...Array.from({ length: times }, () => input.subarray(start, end)));
     },
     function replaceValue(input, other) {
-      const place = valueIn(input);
+      const place = valueIn(input, random);
       if (place === undefined) return input;
-      const value = random.oneIn(2) ? undefined : valueIn(other);
+      const value = random.oneIn(2) ? undefined : valueIn(other, random);
       return replace(input, place, value === undefined ? random.pick(dictionary) : other.subarray(...value));
     },
-    function nestValue(input) {
-      const place = valueIn(input);
-      if (place === undefined) return input;
-      const levels = 1 + random.below(random.oneIn(4) ? 400 : 3);
-      const [open, close] = random.pick([
-        ["[", "]"],
-        ['{"a":', "}"],
-      ] as const);
-      const [start, end] = place;
-      return replace(
-        input,
-        place,
-        Buffer.from(open.repeat(levels)),
-        input.subarray(start, end),
-        Buffer.from(close.repeat(levels)),
-      );
-    },
+    (input) => nestValue(input, 1 + random.below(random.oneIn(4) ? 400 : 3), random),
   ];
 
   return (input, other) => {

@@ -41,6 +41,8 @@ export interface TargetRun {
 
 const defaultLimits: Limits = { hangMs: 60_000, heapMiB: 512, processMiB: 1_500 };
 const pollMs = 250;
+/** That of a main thread. Workers have four times as much. */
+const stackSizeMb = 1;
 
 /** Rejects if the sources cannot be bundled, or if the worker fails outside of an input. */
 export async function runTarget({ limits = defaultLimits, file, ...options }: RunOptions): Promise<TargetRun> {
@@ -50,7 +52,7 @@ export async function runTarget({ limits = defaultLimits, file, ...options }: Ru
   const input: WorkerInput = { ...options, words, shared };
   const worker = new Worker(bundle, {
     workerData: input,
-    resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB },
+    resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB, stackSizeMb },
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   const findings: Finding[] = [];

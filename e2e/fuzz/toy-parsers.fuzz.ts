@@ -52,6 +52,17 @@ export const targets: readonly FuzzTarget[] = [
     },
   },
   {
+    name: "toy-deep",
+    seeds: ['{"a":{"b":1}}'],
+    run(input) {
+      const read = catchDocumented(
+        () => JSON.parse(input.toString("utf8")) as unknown,
+        (error) => error instanceof SyntaxError,
+      );
+      JSON.stringify(read);
+    },
+  },
+  {
     name: "toy-hang",
     seeds: ["ab"],
     run(input) {

@@ -6,7 +6,7 @@
  */
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isInterfaceName } from "@switchyard/api";
+import { isInterfaceName, parseLimitedJson } from "@switchyard/api";
 import { isErrno, makeDirectory, type Logger } from "@switchyard/service";
 import type { Lease } from "./leases.ts";
 import { isDeviceId, type DeviceId } from "./pools/device.ts";
@@ -73,7 +73,7 @@ export async function writeRecord(path: string, record: PluginRecord): Promise<v
 
 function parseRecord(text: string): PluginRecord | undefined {
   try {
-    const record: unknown = JSON.parse(text);
+    const record = parseLimitedJson(text);
     if (!isRecord(record)) return undefined;
     const { leases = [] } = record;
     const pools = record.pools.map((pool) => ({ ...pool, devices: pool.devices.map(withId) }));

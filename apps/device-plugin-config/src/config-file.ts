@@ -3,6 +3,7 @@
  * Reads and writes the configuration file of the plugin, and beside it the record of the configuration that the plugin was
  * started with.
  */
+import { parseLimitedJson } from "@switchyard/api";
 import { isErrno, makeDirectory, type Logger } from "@switchyard/service";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -82,7 +83,7 @@ async function replace(file: string, text: string): Promise<void> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseLimitedJson(text);
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  * checkpoint at each change (pkg/kubelet/cm/devicemanager/checkpoint, 1.36). To read this file needs no gRPC, which costs memory on each
  * node.
  */
+import { parseLimitedJson } from "@switchyard/api";
 import { isErrno } from "@switchyard/service";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,7 +36,7 @@ export function createRegistration(kubeletDirectory: string): ReadUnregistered {
 /** Returns the number of devices by the name of the resource. A kubelet without any device plugin has no file. */
 async function readRegistered(path: string): Promise<ReadonlyMap<string, number> | undefined> {
   try {
-    const content: unknown = JSON.parse(await readFile(path, "utf8"));
+    const content = parseLimitedJson(await readFile(path, "utf8"));
     const data = isFields(content) ? content["Data"] : undefined;
     const registered = isFields(data) ? (data["RegisteredDevices"] ?? {}) : undefined;
     if (!isFields(registered)) return undefined;

@@ -219,6 +219,7 @@ export {
   type AfxdpOperatorConfigSpec,
   type AfxdpProvider,
 } from "./kinds/afxdp/afxdp-operator-config.ts";
+export { parseLimitedJson } from "./values/limited-json.ts";
 export { ok, err, type Result, defined, type Defined } from "./values/result.ts";
 export { isUserSpaceDriver } from "./values/user-space-drivers.ts";
 export {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** PodSummary is what findings and the list of VFs depend on in a Pod. */
-import { parsePciAddress, type PciAddress } from "@switchyard/api";
+import { parsePciAddress, parseLimitedJson, type PciAddress } from "@switchyard/api";
 import { networksAnnotation, parsePodNetworks, readPodDevices, type PodNetwork } from "@switchyard/policy";
 import { at, isJsonObject, listAt, stringsAt, textAt } from "../json.ts";
 
@@ -125,7 +125,7 @@ function devicesOf(text: string | undefined): readonly PciAddress[] {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseLimitedJson(text);
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@
  * interfaces of the AfxdpNetworkNodeState. It is a file of its own, because the other one has the format of the Go
  * operator.
  */
-import { bootFileHeader, err, ok, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
+import { bootFileHeader, err, ok, parseLimitedJson, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
 import { isAfxdpInterfaceSpec, parseAfxdpDevice } from "@switchyard/host";
 import { isRecord } from "@switchyard/kube";
 import { deviceIdOf } from "@switchyard/plan";
@@ -33,7 +33,7 @@ export function formatAfxdpBootConfig(interfaces: readonly AfxdpInterfaceSpec[])
 export function parseAfxdpBootConfig(text: string): Result<ParsedAfxdpBootConfig, string> {
   let fields: unknown;
   try {
-    fields = JSON.parse(text.replace(/^(?:#[^\n]*\n)+/, ""));
+    fields = parseLimitedJson(text.replace(/^(?:#[^\n]*\n)+/, ""));
   } catch {
     return err("the file is not valid JSON");
   }

@@ -12,6 +12,7 @@ import {
   err,
   ok,
   parsePciAddress,
+  parseLimitedJson,
   type Result,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
@@ -121,7 +122,7 @@ function readHostNetworkFields({ hostUse = {}, apiServerAddresses = [] }: Readon
 
 function parseJson(text: string): Result<unknown, string> | undefined {
   try {
-    return ok(JSON.parse(text.replace(/^(?:#[^\n]*\n)+/, "")));
+    return ok(parseLimitedJson(text.replace(/^(?:#[^\n]*\n)+/, "")));
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Reads and writes the daemon's own JSON files on the host. */
+import { parseLimitedJson } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";
 
 /** Returns undefined if the file does not exist or is not JSON. Rejects with HostError. */
@@ -7,7 +8,7 @@ export async function readJsonFile(files: Pick<HostFiles, "readText">, path: str
   const text = await files.readText(path);
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return parseLimitedJson(text);
   } catch {
     return undefined;
   }

@@ -40,6 +40,7 @@ describe("the file with GUIDs", () => {
   it.each([
     { file: "", error: /^invalid JSON: / },
     { file: "<html>", error: /^invalid JSON: / },
+    { file: `[${"[".repeat(6_000)}${"]".repeat(6_000)}]`, error: /^invalid JSON: more than 100 levels of nesting$/ },
     { file: { pciAddress, guids: [] }, error: /^it is not a list of PFs$/ },
     { file: [7], error: /^entry 1: is not an object$/ },
     { file: [{ guids: [guid("01")] }], error: /^entry 1: has neither pciAddress nor pfGuid$/ },

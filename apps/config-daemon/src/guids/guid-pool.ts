@@ -6,7 +6,16 @@
  * `{"pfGuid": "0c:42:a1:03:00:16:05:4c", "guidsRange": {"start": "02:…:01", "end": "02:…:08"}}`, and in the spelling of the Go
  * operator's design document pci_address, pf_guid, rangeStart and rangeEnd. VF n gets the GUID with index n.
  */
-import { err, ok, parseGuid, parsePciAddress, type Guid, type PciAddress, type Result } from "@switchyard/api";
+import {
+  err,
+  ok,
+  parseGuid,
+  parsePciAddress,
+  parseLimitedJson,
+  type Guid,
+  type PciAddress,
+  type Result,
+} from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 
 export interface GuidPool {
@@ -94,7 +103,7 @@ function guidAt(ranges: readonly GuidRange[], index: bigint): Guid | undefined {
 
 function parseList(text: string): Result<readonly unknown[], string> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return Array.isArray(value) ? ok(value) : err("it is not a list of PFs");
   } catch (error) {
     return err(`invalid JSON: ${error instanceof SyntaxError ? error.message : String(error)}`);

@@ -7,7 +7,7 @@
  *
  * `device` is the PCI address of the VF. `uid` may be added, the uid of the pod. A file that is missing, too large or not of this form says nothing, and then any VF may be held.
  */
-import { defined, err, ok, parsePciAddress, type Result } from "@switchyard/api";
+import { defined, err, ok, parsePciAddress, parseLimitedJson, type Result } from "@switchyard/api";
 import type { DeviceHolder } from "@switchyard/kubelet";
 import { isErrno } from "@switchyard/service";
 import { readFile, stat } from "node:fs/promises";
@@ -75,7 +75,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseLimitedJson(text);
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@
  * Switchyard are listed for the way back: the Go operator's daemon drains the node and creates again what it does not find in the
  * list. Anything else in the file is left alone.
  */
-import type { OvsBridge } from "@switchyard/api";
+import { parseLimitedJson, type OvsBridge } from "@switchyard/api";
 import { isPfBridgeName, reservedOvsKeys, type Host, type OvsBridgeSettings } from "@switchyard/host";
 
 const path = "/etc/sriov-operator/managed-ovs-bridges.json";
@@ -134,7 +134,7 @@ function member(value: unknown, name: string): unknown {
 
 function parseObject(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;

@@ -3,7 +3,7 @@
  * The file with the network cards of a virtual machine. A card that is bound to vfio-pci has no MAC address on the host, so
  * its network can be found only by what was recorded before.
  */
-import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
+import { parseMacAddress, parsePciAddress, parseLimitedJson, type MacAddress, type PciAddress } from "@switchyard/api";
 
 export const knownNicsPath = "/etc/sriov-operator/virtual-nics.json";
 
@@ -22,7 +22,7 @@ export function formatKnownNics(nics: readonly KnownNic[]): string {
 export function parseKnownNics(text: string): readonly KnownNic[] {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseLimitedJson(text);
   } catch {
     return [];
   }

@@ -3,7 +3,7 @@
  * readOpenstackNetworks reads the networks of an OpenStack instance from its config drive or, without one, from the metadata
  * service (sriov-operator.md F.3).
  */
-import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
+import { parseMacAddress, parsePciAddress, parseLimitedJson, type MacAddress, type PciAddress } from "@switchyard/api";
 import { fetchText, MetadataError } from "./fetch-text.ts";
 
 /** A network card of a virtual machine, as its cloud describes it. */
@@ -70,7 +70,7 @@ export function cloudNicsOf(metaData: unknown, networkData: unknown): readonly C
 
 function parseJson(text: string, where: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return value;
   } catch (cause) {
     throw new MetadataError(`${where}: the answer is not JSON: ${JSON.stringify(text.slice(0, 40))}`, { cause });

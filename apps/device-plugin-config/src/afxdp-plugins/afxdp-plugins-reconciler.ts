@@ -15,6 +15,7 @@ import {
   conditionTypes,
   defined,
   nodeStateReasons,
+  parseLimitedJson,
   type AfxdpNetworkNodeState,
   type AfxdpPoolStatus,
   type Result,
@@ -218,7 +219,7 @@ function recordedNames(record: string | undefined): ReadonlyMap<string, string> 
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseLimitedJson(text);
   } catch {
     return undefined;
   }

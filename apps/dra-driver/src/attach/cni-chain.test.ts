@@ -64,6 +64,13 @@ describe("parseCniChain", () => {
   });
 });
 
+describe("a configuration with 6,000 levels", () => {
+  it("is refused, because it could not be passed to the plugin", () => {
+    const deep = `{"type":"sriov","x":${"[".repeat(6_000)}${"]".repeat(6_000)}}`;
+    expect(parseCniChain(deep, "fast")).toEqual({ ok: false, error: "is not a JSON object" });
+  });
+});
+
 describe("networkDataOf", () => {
   it("returns the interface in the pod with its addresses, and leaves out what the API server would refuse", () => {
     const result = {

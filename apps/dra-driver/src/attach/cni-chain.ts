@@ -4,7 +4,7 @@
  * write it, so what becomes a program or a variable of the environment is checked. pluginInput is the configuration for one plugin.
  * Usage: `const chain = parseCniChain(spec.config, "fast"); if (chain.ok) pluginInput(chain.value, 0, { pciAddress });`
  */
-import { err, ok, type Result } from "@switchyard/api";
+import { err, ok, parseLimitedJson, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 
 /** A JSON object. */
@@ -79,7 +79,7 @@ export function pluginInput(
 /** Returns undefined if the text is not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -4,6 +4,7 @@
  * Working Group (v1.3, "Network Attachment Selection Annotation"), in its short form or as JSON.
  * Usage: `parsePodNetworks("nets/fast@net1, slow", "apps")`.
  */
+import { parseLimitedJson } from "@switchyard/api";
 import { textAt } from "./json-parts.ts";
 
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
@@ -37,7 +38,7 @@ export function parsePodNetworks(text: string, podNamespace: string): readonly P
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseLimitedJson(text);
   } catch {
     return undefined;
   }

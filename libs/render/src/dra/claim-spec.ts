@@ -7,7 +7,7 @@
  * A CDI device has the PCI address as its name, because Multus 4.2 takes that for the id of the device.
  * Usage: `const text = renderClaimSpec(claim); const { devices } = parseClaimSpec(text) ?? {};`
  */
-import { draDriverName, parsePciAddress, type PciAddress } from "@switchyard/api";
+import { draDriverName, parsePciAddress, parseLimitedJson, type PciAddress } from "@switchyard/api";
 
 /** The VFs of a claim. */
 export interface ClaimRecord {
@@ -109,7 +109,7 @@ function toCdi({ env, deviceNodes, mounts }: ContainerEdits, { pciAddress }: Cla
 export function parseClaimSpec(text: string): ClaimRecord | undefined {
   let spec: unknown;
   try {
-    spec = JSON.parse(text);
+    spec = parseLimitedJson(text);
   } catch {
     return undefined;
   }

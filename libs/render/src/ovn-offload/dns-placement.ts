@@ -5,7 +5,7 @@
  * before is in an annotation, and is restored when no host is left. Tolerations are never changed.
  * Usage: `const wish = dnsPlacement(dns, nodes); if (wish.state === "change") await patch(wish.patch);`
  */
-import { labels, type Node, type Taint } from "@switchyard/api";
+import { labels, parseLimitedJson, type Node, type Taint } from "@switchyard/api";
 import { hasLabels, labelsOf } from "@switchyard/policy";
 
 /** On Nodes that are no hosts of SmartNICs: pods of DNS can run there. */
@@ -117,7 +117,7 @@ function isSame(a: Selector, b: Selector): boolean {
 /** Reads the annotation, which anyone can change. */
 function parsePlacement(text: string): { readonly isAbsent: boolean; readonly nodeSelector?: Selector } | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     if (value === null) return { isAbsent: true };
     if (typeof value !== "object") return undefined;
     const nodeSelector = "nodeSelector" in value ? value.nodeSelector : undefined;

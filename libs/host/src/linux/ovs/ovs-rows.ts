@@ -3,7 +3,7 @@
  * The tables of Open vSwitch that the daemon monitors, and how owned rows are marked in external_ids: the owner, the PF of an
  * uplink, and the keys of maps that Switchyard set. No column with statistics is monitored.
  */
-import { daemonManager } from "@switchyard/api";
+import { daemonManager, parseLimitedJson } from "@switchyard/api";
 import { defineTable, integer, mapOf, one, optional, setOf, text, uuid, type Row } from "@switchyard/ovsdb";
 import { bridge, openVswitch } from "@switchyard/ovsdb/vswitch";
 import { ovsOwnerKey } from "../../ports/ovs.ts";
@@ -112,7 +112,7 @@ function ownKeys(externalIds: TextMap, column: MapColumn): readonly string[] {
 
 function parseObject(text: string | undefined): object {
   try {
-    const value: unknown = JSON.parse(text ?? "{}");
+    const value = parseLimitedJson(text ?? "{}");
     return typeof value === "object" && value !== null ? value : {};
   } catch {
     return {};

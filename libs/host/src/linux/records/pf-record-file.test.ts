@@ -55,6 +55,14 @@ describe("parsePfRecord", () => {
     },
   );
 
+  it("refuses a record with more levels than can be written again", () => {
+    const deep = `${"[".repeat(6_000)}${"]".repeat(6_000)}`;
+    expect(parsePfRecord(`{"pciAddress":"0000:3b:00.0","x":${deep}}`)).toEqual({
+      ok: false,
+      error: { code: "not-json" },
+    });
+  });
+
   it("never throws for any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (content) => {

@@ -3,7 +3,7 @@
  * createRecordDirectory keeps records in files, one for each device and named after it.
  * Usage: `const records = createRecordDirectory("/etc/sriov-operator/pci", { parseName, parse: parsePfRecord, onUnreadable })`.
  */
-import { err, ok, type Result } from "@switchyard/api";
+import { err, ok, parseLimitedJson, type Result } from "@switchyard/api";
 import { isErrno, makeDirectory } from "@switchyard/service";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
@@ -95,7 +95,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export function parseJson(text: string): Result<unknown, RecordProblem> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return ok(value);
   } catch {
     return err({ code: "not-json" });

@@ -3,6 +3,7 @@
  * networkResourcesInjector deploys the network resources injector, a third-party image, which adds the resource
  * requests of a pod's networks to the pod (cnis.md 4).
  */
+import { parseLimitedJson } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
 import type { CertificateSource, ComponentSettings } from "../component-settings.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
@@ -102,7 +103,7 @@ function switchesText(stored: string | undefined): string {
 /** Empty for a text that is not a JSON object: the injector could not read it either. */
 function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
   } catch {
     return {};
