@@ -16,7 +16,7 @@ it("shows a claim, unchanged pods, a node that moves under them, a failing link,
     "switchyard.io/unhealthy=no-carrier NoSchedule",
     "ClaimSelectorMatchesNothing",
     "at once, at",
-    "VFs that two pods had at once: 0",
+    "VFs that were given to two pods: 0",
   ];
   let rest = stdout;
   for (const text of wanted) {

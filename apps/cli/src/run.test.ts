@@ -21,7 +21,7 @@ describe("switchyard", () => {
     { argv: ["nics", "all"], says: 'unexpected argument "all" of nics' },
     { argv: ["render"], says: "no input: use -f FILE, --context NAME or --kubeconfig FILE" },
     { argv: ["render", "cluster/"], says: 'unexpected argument "cluster/" of render; use -f to give objects' },
-    { argv: ["plan", "-f", "-", "--context", "lab"], says: "-f cannot be combined with --context or --kubeconfig" },
+    { argv: ["doctor", "-f", "-", "--context", "lab"], says: "use either -f, or --context and --kubeconfig" },
     { argv: ["validate", "--existing", "a"], says: "no input: use -f FILE for the objects to validate" },
     { argv: ["explain"], says: "explain requires one argument, KIND[.FIELD] or NAME" },
     { argv: ["explain", "Pod"], says: 'unknown name "Pod"; names with it are ' },

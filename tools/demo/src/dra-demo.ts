@@ -221,7 +221,7 @@ function check({ narrator, offers, first, second }: Demo): void {
     "check",
     `VFs that plugin and slices offered at once, at ${offers.moments} moments: ${offers.violations.size}`,
   );
-  narrator.line("check", `VFs that two pods had at once: ${shared.length}`);
+  narrator.line("check", `VFs that were given to two pods: ${shared.length}`);
   if (offers.moments < 20) throw new Error(`only ${offers.moments} moments were seen`);
   if (offers.violations.size + shared.length > 0)
     throw new Error(`offered twice: ${[...offers.violations].join()}; held twice: ${shared.join()}`);

@@ -27,7 +27,8 @@ function nodeWith(name: string, ports: readonly Port[], labels = {}) {
 }
 
 async function suggest(cluster: readonly unknown[]) {
-  const { code, out, err } = await runCli(["suggest", "-f", "-"], { input: cluster });
+  const list = { apiVersion: "v1", kind: "List", items: cluster }; // as kubectl prints it
+  const { code, out, err } = await runCli(["suggest", "-f", "-"], { input: [list] });
   const read = await runCli(["render", "-f", "-", "-o", "json", "--only", "SriovNetworkNodeState"], {
     input: `${out}\n---\n${cluster.map((object) => JSON.stringify(object)).join("\n---\n")}`,
   });
