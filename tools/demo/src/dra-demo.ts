@@ -161,14 +161,15 @@ async function showMove(demo: Demo): Promise<void> {
   const ended = before.filter((pod) => !running(first, second).includes(pod));
   if (ended.length > 0) throw new Error(`pods that ended when the node moved: ${ended.join()}`);
   await showOffers(demo);
-  narrator.line("demo", `${held} pods of the device plugin still run on ${first.name}; they end one after the other`);
-  for (const pod of running(first)) {
-    await testCluster.kubectl(["delete", "pod", "-n", "default", pod, "--wait=false"]);
-    const isReplaced = (): boolean => {
+  narrator.line("demo", `${held} pods of the device plugin still run on ${first.name}; their VFs follow when they end`);
+  // A pod that comes before a free VF is withdrawn gets it from the plugin once more.
+  for (let pods = podsOfPlugin(first); pods.length > 0; pods = podsOfPlugin(first)) {
+    await testCluster.kubectl(["delete", "pods", "-n", "default", "--wait=false", ...pods]);
+    const areReplaced = (): boolean => {
       const now = running(first, second);
-      return !now.includes(pod) && now.length === before.length;
+      return pods.every((pod) => !now.includes(pod)) && now.length === before.length;
     };
-    await eventually("another pod runs instead", isReplaced, within);
+    await eventually("other pods run instead", areReplaced, within);
   }
   await stateIs(demo, first.name, "publishes all VFs", ({ status }) => status?.publishedVfs === vfsPerNode);
   await holdersAreKnown(demo);
@@ -288,6 +289,12 @@ const jsonPath = (path: string): string => `jsonpath={.${path}}`;
 async function switchyard({ testCluster, narrator }: Demo, ...args: readonly string[]): Promise<void> {
   narrator.line("$ switchyard", args.join(" "));
   narrator.output(await runSwitchyard(testCluster, args));
+}
+
+/** Pods of a node that have a VF from the device plugin. */
+function podsOfPlugin({ node }: DemoNode): readonly string[] {
+  const offered = new Set([...node.offered.values()].flat());
+  return [...node.vfsOf].flatMap(([pod, vf]) => (offered.has(vf) ? [pod] : []));
 }
 
 /** Pods of the namespace "default" that have VFs. */

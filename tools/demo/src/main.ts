@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --ovn-offload` moves OVN to
- * SmartNICs, `-- --afxdp` configures AF_XDP devices, `-- --dra` gives VFs to ResourceClaims, `-- --monitoring` lets an alert fire and
- * end, and `-- --keep` keeps the cluster running at the end.
+ * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, and `-- --ovn-offload` moves OVN
+ * to SmartNICs. `-- --afxdp` configures AF_XDP devices, `-- --dra` gives VFs to ResourceClaims, and `-- --monitoring` lets an alert
+ * fire and end. `-- --keep` keeps the cluster running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";

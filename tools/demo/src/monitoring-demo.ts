@@ -16,7 +16,7 @@ import {
   type Narrator,
   type TestCluster,
 } from "@switchyard/test-cluster";
-import { eventually, findFreePorts, findWorkspaceRoot, renderTable, runProgram } from "@switchyard/testing";
+import { eventually, findFreePorts, findWorkspaceRoot, renderTable } from "@switchyard/testing";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startNode, type DemoNode, type StartedNode } from "./demo.ts";

@@ -54,7 +54,7 @@ describe("switchyard render", () => {
       spec: { driver: "gpu.example.com", nodeName: "worker-1", devices: roots.map(onRoot) },
     });
     const reported = state("worker-1", 2);
-    const nic = { ...reported.status?.interfaces?.[0], pcieRoot: "pci0000:3a" };
+    const nic = { ...reported.status.interfaces[0], pcieRoot: "pci0000:3a" };
     const onNode = [node("worker-1"), { ...reported, status: { interfaces: [nic] } }, policy("a", { numVfs: 2 })];
     const flags = ["--claims", "--only", "ResourceClaimTemplate"];
     const guide = readFileSync(join(findWorkspaceRoot(), "docs/guide/dra.md"), "utf8").replaceAll(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createDevlinkReporters follows the devlink health reporters of PFs. While a driver recovers from a failure or changes its mode, the
- * kernel can keep an answer for a minute, so nobody waits for one: until it is there, what was known before counts.
+ * kernel can keep an answer for a minute. Nobody waits for one: until it is there, what was known before counts.
  */
 import { parsePciAddress, type InterfaceStatus } from "@switchyard/api";
 import type { Host } from "@switchyard/host";

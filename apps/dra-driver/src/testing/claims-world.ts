@@ -82,7 +82,7 @@ export async function createClaimsWorld(group: Partial<VfGroup> = {}): Promise<C
         request,
         adminAccess: isAdmin,
       }));
-      const asks = Object.values(fields).some((value) => value !== undefined);
+      const asks = Object.keys(fields).length > 0;
       const config = asks ? [{ source: "FromClaim", opaque: { driver: draDriverName, parameters } }] : [];
       claims.set(`default/${name}`, {
         metadata: { namespace: "default", name, uid, annotations },

@@ -49,7 +49,7 @@ const prefix = "openshift.io/";
 const retryMs = 500;
 
 /** Time that the containers of a pod with a scheduler need to end. Its replacement is placed meanwhile, as in a real cluster. */
-const endMs = 500;
+const endMs = 1_000;
 
 export function startVfKubelet({ transport, node, answers, claims, tell }: VfKubeletOptions): VfKubelet {
   const writer = createPodWriter(transport);
@@ -110,6 +110,7 @@ export function startVfKubelet({ transport, node, answers, claims, tell }: VfKub
   async function end(pod: PodOnNode): Promise<void> {
     const { uid, name } = pod.metadata;
     if (claims !== undefined) await delay(endMs);
+    if (isDisposed) return;
     const error = await claims?.unprepare(given.get(uid)?.claims ?? []);
     if (error !== undefined) {
       tellOnce(pod, `pod ${name} does not end: ${error}`);
@@ -160,9 +161,9 @@ export function startVfKubelet({ transport, node, answers, claims, tell }: VfKub
   }
 
   const timers = new Set<NodeJS.Timeout>();
-  let isEnding = false;
+  let isDisposed = false;
   function again({ metadata: { uid } }: PodOnNode): void {
-    if (isEnding) return;
+    if (isDisposed) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
       const pod = pods.list().find(({ metadata }) => metadata.uid === uid);
@@ -172,7 +173,7 @@ export function startVfKubelet({ transport, node, answers, claims, tell }: VfKub
   }
 
   function tellOnce({ metadata: { uid } }: PodOnNode, text: string): void {
-    if (told.get(uid) !== text) tell?.({ node, text });
+    if (told.get(uid) !== text && !isDisposed) tell?.({ node, text });
     told.set(uid, text);
   }
 
@@ -192,7 +193,7 @@ export function startVfKubelet({ transport, node, answers, claims, tell }: VfKub
       for (const pod of pods.list()) void act(pod);
     },
     async [Symbol.asyncDispose]() {
-      isEnding = true;
+      isDisposed = true;
       for (const timer of timers) clearTimeout(timer);
       await pods[Symbol.asyncDispose]();
       claims?.[Symbol.dispose]();
