@@ -86,8 +86,12 @@ async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise
   return { testCluster, narrator, news, first, second, offers };
 }
 
-async function startNode(testCluster: TestCluster, narrator: Narrator, name: string): Promise<DemoNode> {
-  const kernel = createFakeKernel({ nics: [i40e(pf)], setNumVfsMs: 300 });
+async function startNode(
+  testCluster: TestCluster,
+  narrator: Narrator,
+  name: (typeof nodeNames)[number],
+): Promise<DemoNode> {
+  const kernel = createFakeKernel({ nics: [i40e(pf)], setNumVfsMs: 300, macSeed: nodeNames.indexOf(name) + 1 });
   kernel.setCarrierByHand(pf, true);
   for (let vf = 0; vf < vfsPerNode; vf++)
     kernel.linkFile(`/sys/bus/pci/devices/0000:3b:02.${vf}/iommu_group`, `../../../kernel/iommu_groups/${40 + vf}`);
