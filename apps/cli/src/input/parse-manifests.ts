@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** parseManifests reads the objects in a text of YAML or JSON, which may have several documents and lists. */
-import {
-  LineCounter,
-  parseAllDocuments,
-  isMap,
-  isScalar,
-  isSeq,
-  visit,
-  type Document,
-  type ScalarTag,
-  type Tags,
-} from "yaml";
-import { isJsonObject, toManifest, type Manifest, type ManifestSource } from "../json.ts";
+import { isMap, isSeq, LineCounter, parseAllDocuments, type Document } from "yaml";
+import { toManifest, type Manifest, type ManifestSource } from "../json.ts";
+import { controls, customTags, firstMistake, rangeStart } from "./kubectl-yaml.ts";
 import { hasNull } from "./null-values.ts";
 import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
 
@@ -34,9 +25,6 @@ export function parseManifests(text: string, file: string): Parsed {
   if (plain === undefined) return parseYaml(text, file);
   return collect([{ data: plain, index: 0, lines: plainLines(text) }], source, (line) => line);
 }
-
-/** What YAML does not have (1.2.2, 5.1), and kubectl refuses. JSON may have some of them in texts. */
-const controls = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
 /** JSON is also YAML, but JSON.parse is a hundred times faster. Returns undefined for invalid JSON; YAML's parser finds the error. */
 function parseJson(text: string): unknown {
@@ -62,7 +50,7 @@ function parseYaml(text: string, file: string): Parsed {
     const errors = document.errors.map(({ pos: [start], code, message }) => {
       return `${at(start)}: ${code === "RESOURCE_EXHAUSTION" ? "too many levels of nesting" : message}`;
     });
-    const mistake = errors.length > 0 ? undefined : firstNoJson(document);
+    const mistake = errors.length > 0 ? undefined : firstMistake(document, text);
     if (mistake !== undefined) errors.push(`${at(mistake.offset)}: ${mistake.what}`);
     problems.push(...errors);
     if (errors.length > 0) continue;
@@ -89,81 +77,6 @@ function parseDocuments(text: string, lineCounter: LineCounter) {
   }
 }
 
-/**
- * The first place that kubectl refuses: a key that is a list, a map or null, which JSON cannot have, or a text with the tag of another
- * type, such as `!!int a`.
- */
-function firstNoJson(document: Document.Parsed): { readonly offset: number; readonly what: string } | undefined {
-  let found: { readonly offset: number; readonly what: string } | undefined;
-  visit(document, {
-    Pair(_, { key }) {
-      if (!isMap(key) && !isSeq(key) && !(isScalar(key) && key.value === null)) return undefined;
-      found = { offset: rangeStart(key), what: "a key must be a text, a number or a boolean" };
-      return visit.BREAK;
-    },
-    Scalar(_, node) {
-      if (node.tag === undefined || !noTextTags.includes(node.tag) || typeof node.value !== "string") return undefined;
-      found = { offset: rangeStart(node), what: `the text is no value of ${node.tag.replace(yamlTag, "!!")}` };
-      return visit.BREAK;
-    },
-  });
-  return found;
-}
-
-const yamlTag = "tag:yaml.org,2002:";
-
-/** Numbers with the prefixes of Go (strconv.ParseInt with base 0) that YAML 1.1 does not have: 0o10, 0X8, 0B11. */
-const goInteger: ScalarTag = {
-  tag: `${yamlTag}int`,
-  default: true,
-  test: /^[-+]?0(?:[oO][0-7_]+|X[0-9a-fA-F_]+|B[01_]+)$/,
-  resolve(text) {
-    const digits = text.replaceAll("_", "");
-    const value = Number(digits.replace(/^[-+]/, ""));
-    return digits.startsWith("-") ? -value : value;
-  },
-};
-
-const noTextTags = ["int", "float", "bool", "null"].map((name) => `${yamlTag}${name}`);
-
-/** A text for Go, where an underscore of a number that begins with a dot is between digits: ._1 and .5_. */
-const dotText: ScalarTag = {
-  tag: `${yamlTag}str`,
-  default: true,
-  test: /^\.[\d_]*(?:(?<!\d)_|_(?!\d))/,
-  resolve: (text) => text,
-};
-
-/** `!!float 1` is a number, too. */
-const explicitFloat: ScalarTag = {
-  tag: `${yamlTag}float`,
-  resolve: (text) => Number(text.replaceAll("_", "")),
-};
-
-/** kubectl makes a text of the bytes. */
-const binaryText: ScalarTag = {
-  tag: `${yamlTag}binary`,
-  resolve(text, onError) {
-    const bytes = Buffer.from(text, "base64");
-    if (bytes.toString("base64") !== text.replaceAll(/[\r\n ]/g, "")) onError("the text is no base64");
-    return bytes.toString("utf8");
-  },
-};
-
-/** Their values are what they are without the tag, in kubectl; and a timestamp is a text. */
-const withoutTag = ["timestamp", "binary", "omap", "pairs", "set"].map((name) => `${yamlTag}${name}`);
-
-/**
- * YAML 1.1 as kubectl reads it: "on" and "yes" are booleans, but 12:30 is not a number of seconds and 2024-01-01 is not a
- * timestamp.
- */
-function customTags(tags: Tags): Tags {
-  const known = tags.filter(
-    (tag) => typeof tag === "string" || (tag.format !== "TIME" && !withoutTag.includes(tag.tag)),
-  );
-  return [goInteger, dotText, ...known, explicitFloat, binaryText];
-}
-
 /** The data of a document, its index in the text, and the places of the document and of the items of a list: offsets or lines. */
 interface ParsedDocument {
   readonly data: unknown;
@@ -176,12 +89,6 @@ function startsOf(document: Document.Parsed): readonly number[] {
   const items: unknown = isMap(contents) ? contents.get("items", true) : undefined;
   const nodes: readonly unknown[] = isSeq(items) ? items.items : [];
   return [contents, ...nodes].map((node) => rangeStart(node));
-}
-
-function rangeStart(node: unknown): number {
-  const range = isJsonObject(node) ? node["range"] : undefined;
-  const start: unknown = Array.isArray(range) ? range[0] : undefined;
-  return typeof start === "number" ? start : 0;
 }
 
 type Path = ManifestSource["path"];

@@ -18,13 +18,21 @@ const special = new RegExp(
     String.raw`^(?:---|\.\.\.|%)`,
     String.raw`\t`,
     String.raw`(?:^|[\s[{,])(?:y|n|yes|no|on|off)\s*(?:$|[:,\]}])`,
-    String.raw`(?:^|[\s[{,])[-+]?(?:0[\d_box]|[\d.][\d.]*_)`,
-    String.raw`(?:^|[\s[{,])[-+]\.?\d`,
+    String.raw`(?:^|[\s[{,])[-+]?(?:0[\d_box]|[\d.][\d.e+-]*_)`,
+    String.raw`(?:^|[\s[{,])[-+](?:\.?\d|_)`,
     String.raw`(?:^|[\s[{,])(?:<<|=)\s*:?`,
-    String.raw`(?:^|[\s[{,])(?:null|~|\.inf|\.nan)\s*:`,
+    String.raw`(?:^|[\s[{,])(?:null|~|\.inf|\.nan)\s*:|[{,]\s*(?:null|~)\s*[,}]`,
     // The end of a list or map that is a key, and neither of "${NAME}:" nor of the address in "[2001:db8::1]:6443".
     String.raw`(?<!\$\{[\w:.-]{0,64})\}\s*:|(?<!\[[\da-f]{0,4}:[\da-f:.]{0,41})\]\s*:`,
     String.raw`[{,]\s*:|(?:^|[\s[{,])\?\s`,
+    // An escape sequence of half a character.
+    String.raw`\\u[dD][89a-f]`,
+    // The same after a quoted key of JSON, where no blank is needed.
+    String.raw`["']:(?:[&*!+~.]|-\.|(?:y|n|yes|no|on|off)\s*(?:$|[,\]}])|-?(?:0[\d_box]|\d[\d.e+-]*_))`,
+    // A plain key between brackets without a blank after the colon.
+    String.raw`\w:[[{]|[{,]\s*[^\s"'{}[\],:][^\n:,{}[\]]{0,200}["']:[[{]`,
+    // A plain text between brackets must not have a question mark.
+    String.raw`^(?=[^\n]*\?)[^\n]*[{[]`,
   ].join("|"),
   "im",
 );
