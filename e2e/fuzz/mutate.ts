@@ -167,7 +167,8 @@ export function createMutator({ random, words, maxBytes }: MutatorOptions): Muta
     function repeat(input) {
       const [start, end] = pieceOf(input);
       const times = 1 + random.below(random.oneIn(4) ? Math.ceil(maxBytes / (end - start)) : 8);
-      return replace(input, [start, start], ...Array.from({ length: times }, () => input.subarray(start, end)));
+      const pieces = Array.from({ length: times }, () => input.subarray(start, end));
+      return replace(input, [start, start], Buffer.concat(pieces));
     },
     function replaceValue(input, other) {
       const place = valueIn(input, random);
