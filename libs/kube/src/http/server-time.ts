@@ -9,9 +9,9 @@ import type { Transport } from "./transport.ts";
 
 export interface ServerTime {
   /** Milliseconds since 1970; by the clock of this machine until the first response. It goes on without responses. */
-  nowMs(): number;
+  readonly nowMs: () => number;
   /** Returns a transport that reads the clock from all responses of `transport`. Disposing it disposes `transport`. */
-  follow(transport: Transport): Transport;
+  readonly follow: (transport: Transport) => Transport;
 }
 
 export interface ServerTimeOptions {
