@@ -84,6 +84,19 @@ it("says once for each cause why a claim is not allocated that a pod waits for",
   expect(recorded).toHaveLength(2);
 });
 
+it.each(["1970-01-01T00:01:00Z", "2040-01-01T00:00:00Z"])(
+  "does not wait for years for a pod of a clock that was not set: %s",
+  async (time) => {
+    const { cluster, recorded, run } = setUp();
+    cluster.pods = [pod("mine", 0)].map(({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...metadata, creationTimestamp: time },
+    }));
+    await run();
+    expect(recorded.map(({ regarding }) => regarding.metadata.name)).toEqual(["mine"]);
+  },
+);
+
 it("names no claims of other namespaces, whose users do not read each other's objects", async () => {
   const { cluster, recorded, run } = setUp();
   const results = [{ request: "nic", driver: draDriverName, pool: "worker-1", device: "0000-3b-02-0" }];

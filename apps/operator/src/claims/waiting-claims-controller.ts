@@ -17,6 +17,7 @@ import {
 } from "@switchyard/api";
 import {
   listPages,
+  recordedMs,
   type Cache,
   type EventRecorder,
   type KubeObject,
@@ -35,7 +36,7 @@ export interface WaitingClaimsDeps {
   readonly resourcePrefix: string;
   readonly usesClaims: () => boolean;
   readonly events: Pick<EventRecorder, "record">;
-  /** Milliseconds since 1970. */
+  /** The wall clock of the API server, in milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
@@ -94,7 +95,8 @@ export function createWaitingClaimsReconciler(deps: WaitingClaimsDeps): Reconcil
         namespace?: string;
         creationTimestamp?: string;
       };
-      if (deps.nowMs() - Date.parse(creationTimestamp) < waitedMs) continue;
+      const createdMs = recordedMs(creationTimestamp, deps.nowMs());
+      if (createdMs !== undefined && deps.nowMs() - createdMs < waitedMs) continue;
       for (const claim of readPodDevices(pod, deps.resourcePrefix).claims) found.add(`${namespace}/${claim}`);
     }
     return found;
@@ -126,7 +128,7 @@ export function createWaitingClaimsReconciler(deps: WaitingClaimsDeps): Reconcil
 }
 
 export function startWaitingClaimsController(context: OperatorContext): void {
-  const { transport, caches, settings, events } = context;
+  const { transport, caches, settings, events, nowMs } = context;
   const { deviceClasses: classes, policies, pools, states, operatorConfigs } = caches;
   context.start({
     name: "waiting-claims",
@@ -136,7 +138,7 @@ export function startWaitingClaimsController(context: OperatorContext): void {
       ...{ transport, classes, states, events },
       resourcePrefix: settings.components.resourcePrefix,
       usesClaims: () => usesClaims(context),
-      nowMs: () => Date.now(),
+      nowMs,
     }),
     sources: [
       {
