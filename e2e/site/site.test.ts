@@ -87,7 +87,7 @@ const base = "/switchyard/v0.1/";
       await using faq = await open("faq.html", { viewport: { width, height: 900 } });
       expect(await faq.page.evaluate(cutTexts(".VPDocAsideOutline .outline-link"))).toEqual([]);
       await using cli = await open("cli.html", { viewport: { width, height: 900 } });
-      const cut = (await cli.page.evaluate(cutTexts(".language-text pre"))) as readonly string[];
+      const cut = await cli.page.evaluate<readonly string[]>(cutTexts(".language-text pre"));
       expect(cut.filter((text) => text.startsWith("Usage: "))).toEqual([]);
     },
     300_000,
