@@ -214,10 +214,16 @@ describe("switchyard doctor, with evidence of the past", () => {
   it("says which policies request what a node cannot do", async () => {
     const message = "spec.interfaces[0].numVfs: 200 VFs requested, but 0000:3b:00.0 supports at most 64";
     const failed = conditions("SriovNetworkNodeState", "worker-1", [condition("Degraded", "NotPossible", message)]);
-    const { findings } = await chains(clusterWith([failed]));
-    expect(findings[0]?.["evidence"]).toEqual([
+    const cluster = clusterWith([failed]);
+    const many = structuredClone(cluster.find(({ kind }) => kind === "SriovNetworkNodePolicy") ?? {});
+    (many["metadata"] as Editable)["name"] = "many";
+    (many["spec"] as Editable)["numVfs"] = 200;
+    const { findings } = await chains([...cluster, many]);
+    const found = findings.find(({ code }) => code === "NotPossible");
+    expect(found?.["evidence"]).toEqual([
       `condition Degraded=True (NotPossible) since ${time}`,
       "policy fast: numVfs 4",
+      "policy many: numVfs 200",
     ]);
   });
 

@@ -66,12 +66,12 @@ function requestedBy(
 ): string {
   const own = new Set(matches.find(({ policyName }) => policyName === name)?.pciAddresses);
   const larger = (spec.interfaces ?? []).find((pf) => own.has(pf.pciAddress) && (pf.numVfs ?? 0) > numVfs);
-  const other = larger?.vfGroups?.find(({ policyName = "" }) => {
-    return policies.get(policyName)?.spec.numVfs === larger.numVfs;
-  });
-  return other?.policyName === undefined
-    ? ""
-    : ` (policy ${other.policyName} requests ${larger?.numVfs ?? 0}, this one ${numVfs})`;
+  if (larger === undefined) return "";
+  const { pciAddress, numVfs: most = 0 } = larger;
+  // A policy can ask for VFs of a PF of which others get all.
+  const asking = matches.filter(({ pciAddresses }) => pciAddresses.includes(pciAddress));
+  const other = asking.find(({ policyName }) => policies.get(policyName)?.spec.numVfs === most);
+  return other === undefined ? "" : ` (policy ${other.policyName} requests ${most}, this one ${numVfs})`;
 }
 
 function outcomeOn(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Conditions that report a problem, or that something has been in progress for long. The Go operator sets few of them. */
 import { afxdpApiGroup, apiGroup, conditionTypes, customResources } from "@switchyard/api";
+import { hasLabels, matchesNic } from "@switchyard/policy";
 import { listAt, textAt, type Manifest } from "../../json.ts";
 import { adviceOnReason, type ReasonTableName } from "../condition-advice.ts";
 import { commandFor, findingOf, placesOf, refOf, resourceOf } from "../finding.ts";
@@ -106,15 +107,22 @@ function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Sn
  * What each policy requests for a field of a node state's spec: "policy many: numVfs 200". The operator merges the spec from the
  * policies that select the PF, so its message alone does not say which of them to correct.
  */
-function requestsBehind({ message }: Reported, { kind, object }: Manifest, { cluster }: Snapshot): readonly string[] {
+function requestsBehind(
+  { message }: Reported,
+  { kind, name, object }: Manifest,
+  { cluster, nodes }: Snapshot,
+): readonly string[] {
   const [, index, field = ""] = /^spec\.interfaces\[(\d+)\]\.(\w+)/.exec(message) ?? [];
   if (kind !== "SriovNetworkNodeState" || index === undefined) return [];
-  const groups = listAt(listAt(object, "spec", "interfaces")[Number(index)], "vfGroups");
-  const names = new Set(groups.map((group) => textAt(group, "policyName") ?? ""));
-  return cluster.policies.flatMap(({ metadata: { name }, spec }) => {
+  const pciAddress = textAt(listAt(object, "spec", "interfaces")[Number(index)], "pciAddress");
+  const pf = cluster.states.get(name)?.status?.interfaces?.find((each) => each.pciAddress === pciAddress);
+  const labels = nodes.get(name)?.labels;
+  if (pf === undefined || labels === undefined) return [];
+  return cluster.policies.flatMap(({ metadata, spec }) => {
     const requested: unknown = Reflect.get(spec, field);
-    if (!names.has(name) || !["string", "number", "boolean"].includes(typeof requested)) return [];
-    return [`policy ${name}: ${field} ${String(requested)}`];
+    if (!hasLabels(labels, spec.nodeSelector) || !matchesNic(spec.nicSelector, pf)) return [];
+    if (!["string", "number", "boolean"].includes(typeof requested)) return [];
+    return [`policy ${metadata.name}: ${field} ${String(requested)}`];
   });
 }
 
