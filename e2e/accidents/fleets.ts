@@ -5,22 +5,14 @@
  */
 import { nodes as nodeType, sriovNetworkNodePolicies, sriovNetworkNodeStates } from "@switchyard/api";
 import { mlx5, type FakeNic } from "@switchyard/host/testing";
-import { collectionPath, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
+import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { componentSettings } from "../src/operator/identity-objects.ts";
 import { ofKind, place, statusOf } from "../faults/scenarios/scenario.ts";
 import { create, merge, patient } from "./acts.ts";
-import { ownProcess, type Accident, type World } from "./checker.ts";
+import { events, ownProcess, type Accident, type World } from "./checker.ts";
 
 const { namespace } = componentSettings;
-const events: ResourceType = {
-  group: "events.k8s.io",
-  version: "v1",
-  kind: "Event",
-  plural: "events",
-  namespaced: true,
-};
-
 const failingNodes = Number(process.env["SWITCHYARD_FAILING_NODES"] ?? 1_000);
 
 /** Runs `work` with 20 indexes at a time. */
