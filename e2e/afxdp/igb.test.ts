@@ -151,7 +151,7 @@ describe.each([
     const isReleased = async () => !(await watched.inGuest(`ip -d link show ${name}`)).includes("prog/xdp");
     await eventually("the program is detached", isReleased, { withinMs });
     // The map is removed after that, and the socket with the pool.
-    const left = () => watched.inGuest("find /sys/fs/bpf /run/switchyard/afxdp -type f");
+    const left = () => watched.inGuest("find /sys/fs/bpf /run/switchyard/afxdp -type f ! -name '*.lock'");
     await eventually("no map and no socket is left", async () => (await left()) === "", { withinMs });
   }, 600_000);
 });
