@@ -71,6 +71,7 @@ export const fleets: readonly Accident[] = [
   {
     name: `a policy asks for 2 x ${mostVfs} VFs of each node, and is deleted`,
     mayChangeVfs: true,
+    mostLogLines: 2 * 3 * 2 * mostVfs, // a daemon logs about one line for each VF
     withinMs: 600_000,
     async act({ cluster }) {
       const { users, observer } = cluster;
