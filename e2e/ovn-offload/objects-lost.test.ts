@@ -183,6 +183,28 @@ const cases = [
 ];
 
 it.each(cases)("keeps the hosts when somebody deletes $what", async ({ act, restored }) => {
+  await expectHostsKept(act);
+  if (restored === undefined) return;
+  await eventually("an event says so", async () => (await notes()).some((note) => note.startsWith(restored)), {
+    withinMs: settledWithinMs,
+  });
+});
+
+it("keeps the hosts when a backup of etcd is restored below it", async () => {
+  const { testCluster, api } = simulated.place;
+  await expectHostsKept(async () => {
+    const restore = await testCluster.cluster.backUpEtcd();
+    for (let writes = 0; writes < 100; writes++) {
+      await api.patch("/api/v1/nodes/host-1", { metadata: { annotations: { "example.com/noise": `${writes}` } } });
+    }
+    await restore();
+    await api.patch(policy, { spec: { mtu: 9001 } });
+    await api.patch(policy, { spec: { mtu: 9000 } });
+  });
+}, 900_000);
+
+/** Acts, and waits until all objects are as before. No host may have rebooted. */
+async function expectHostsKept(act: () => Promise<unknown>): Promise<void> {
   const { place } = simulated;
   const before = await snapshotOffload(place.testCluster);
   const reboots = place.reboots.length;
@@ -194,11 +216,7 @@ it.each(cases)("keeps the hosts when somebody deletes $what", async ({ act, rest
   await sleep(quietMs);
   expect(await snapshotOffload(place.testCluster)).toEqual(before);
   expect(place.reboots.slice(reboots)).toEqual([]);
-  if (restored === undefined) return;
-  await eventually("an event says so", async () => (await notes()).some((note) => note.startsWith(restored)), {
-    withinMs: settledWithinMs,
-  });
-});
+}
 
 it("says in the words of the webhook why its policy is refused", async () => {
   const { place } = simulated;
