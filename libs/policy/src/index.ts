@@ -72,7 +72,15 @@ export {
   type ObservedOffer,
   type OfferProblem,
 } from "./allocation/vf-offer.ts";
-export { allocatorFor, noClaims, drainsByDevice, poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
+export {
+  allocatorFor,
+  noClaims,
+  drainsByDevice,
+  poolOverlaps,
+  poolsSelecting,
+  rdmaModeOf,
+  type RdmaMode,
+} from "./pools/pools.ts";
 export {
   checkDaemonVariable,
   connectivityTimeoutText,

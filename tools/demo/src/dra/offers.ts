@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * sampleOffers looks at one moment who offers the VFs of a node: the device plugin, ResourceSlices, or both, which must never be.
- * watchOffers does so until its end.
+ * watchOffers looks until its end who offers the VFs of nodes: the device plugin, ResourceSlices, or both, which must never be.
  */
 import { resourceSlices, type ResourceSlice } from "@switchyard/api";
 import { collectionPath, type Transport } from "@switchyard/kube";
@@ -23,7 +22,7 @@ export interface Offers {
 }
 
 /** Rejects with KubeError. */
-export async function sampleOffers({ transport, nodeName, offeredByPlugin }: OffersOptions): Promise<Offers> {
+async function sampleOffers({ transport, nodeName, offeredByPlugin }: OffersOptions): Promise<Offers> {
   const before = await offeredByPlugin();
   const path = collectionPath(resourceSlices);
   const query = { fieldSelector: `spec.nodeName=${nodeName}` };
