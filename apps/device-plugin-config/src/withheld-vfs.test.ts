@@ -205,7 +205,7 @@ describe("a node that moves to ResourceClaims", () => {
       reason: "OfferedToClaims",
       message: "lab: 2 VFs of 0000:01:00.0 are given to pods by ResourceClaims; VFs advertised: lab: 2",
     });
-    expect(await sidecar.run()).toBe(10_000);
+    expect(await sidecar.run()).toBe(1_000);
     expect(sidecar.state.status?.offeredBy).toBe("dra");
     kubelet.pods = undefined;
     await sidecar.run();

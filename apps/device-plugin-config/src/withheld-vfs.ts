@@ -73,6 +73,9 @@ export interface Withholding {
 /** The kubelet sends no event when a pod ends. */
 const heldRetryMs = 10_000;
 
+/** While a node moves to ResourceClaims: until a free VF is withdrawn, the next pod can get it, and the move takes longer. */
+const movingRetryMs = 1_000;
+
 /** A kubelet that has just started knows its pods within seconds, and pods wait for their devices meanwhile. */
 const startingRetryMs = 2_000;
 
@@ -156,7 +159,7 @@ export function createWithholding(deps: WithholdingDeps): Withholding {
       return decideOffer("devicePlugin", allocation, observed) !== undefined;
     });
     const withheld = new Map(moved.map(({ address }): [string, Withheld] => [address, { moved: true }]));
-    return { withheld, afterMs: moved.length < wanted.length ? heldRetryMs : undefined };
+    return { withheld, afterMs: moved.length < wanted.length ? movingRetryMs : undefined };
   }
 
   function fullName({ resourceName }: OfferedVf): string {
