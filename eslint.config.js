@@ -100,6 +100,4 @@ export default tseslint.config(
     // Methods of object literals, which tests take apart, have no `this`.
     rules: { ...boundaries(["layer:test"]), "@typescript-eslint/unbound-method": "off" },
   },
-  // @switchyard/testing depends on this package, by a file that fuzz targets do not load.
-  { files: ["libs/kube/**/*.fuzz.ts"], rules: { "@nx/enforce-module-boundaries": "off" } },
 );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The files with targets, by their paths from the root of the workspace. corpus.test.ts compares the list with the files that exist. */
 export const fuzzFiles: readonly string[] = [
-  "libs/kube/src/kubeconfig/kubeconfig.fuzz.ts",
+  "e2e/fuzz/kubeconfig.fuzz.ts",
   "libs/netlink/src/wire/netlink.fuzz.ts",
   "libs/ovsdb/src/client/ovsdb.fuzz.ts",
   "libs/kubelet/src/protobuf/kubelet.fuzz.ts",

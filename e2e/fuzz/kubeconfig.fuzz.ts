@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A kubeconfig has tokens and keys, so errors about it do not quote it, except the names of its entries. No program of it runs. */
+import { isRecord, KubeError } from "@switchyard/kube";
+import { readKubeconfig } from "@switchyard/kube/kubeconfig";
+import { parseKubeconfigFields } from "@switchyard/kube/testing";
 import { catchDocumented, fuzzSecret, refuseSecret, type FuzzTarget } from "@switchyard/testing/fuzz";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KubeError } from "../http/kube-error.ts";
-import { isRecord } from "../kube-object.ts";
-import { parseKubeconfigFields } from "./kubeconfig-fields.ts";
-import { readKubeconfig } from "./read-kubeconfig.ts";
 
 const yaml = `apiVersion: v1
 kind: Config
