@@ -52,6 +52,19 @@ describe("createServerTime", () => {
     expect(Math.abs(time.nowMs() - world.serverMs)).toBeLessThan(1_000);
   });
 
+  it("comes nearer to the clock of the server with each response, and is not ahead of it", async () => {
+    const { world, time, ask } = setUp();
+    const truth = noon + 700; // shown as noon
+    const errors: number[] = [];
+    for (const passedMs of [0, 400, 650, 1_310]) {
+      world.elapsedMs = 1_000 + passedMs;
+      world.serverMs = Math.floor((truth + passedMs) / 1_000) * 1_000;
+      await ask();
+      errors.push(truth + passedMs - time.nowMs());
+    }
+    expect(errors).toEqual([700, 100, 100, 10]);
+  });
+
   it("tells callers, too", async () => {
     const { ask } = setUp();
     const told: number[] = [];

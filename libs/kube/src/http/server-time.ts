@@ -21,17 +21,16 @@ export interface ServerTimeOptions {
   readonly wallMs?: () => number;
 }
 
-/** Responses have whole seconds, and arrive later. */
+/** Responses have whole seconds, and arrive later: a response that seems older by less does not show that the clock was set back. */
 const toleranceMs = 2_000;
-const halfSecondMs = 500;
 
 export function createServerTime({ clock = bootClock, wallMs = Date.now }: ServerTimeOptions = {}): ServerTime {
   let offsetMs: number | undefined;
 
   function onServerTime(serverMs: number): void {
-    const elapsedMs = clock.nowMs();
-    const nextMs = serverMs + halfSecondMs - elapsedMs;
-    if (offsetMs === undefined || Math.abs(nextMs - offsetMs) > toleranceMs) offsetMs = nextMs;
+    // The clock shows at least this now, so the largest offset is nearest to the truth.
+    const leastMs = serverMs - clock.nowMs();
+    if (offsetMs === undefined || leastMs > offsetMs || offsetMs - leastMs > toleranceMs) offsetMs = leastMs;
   }
 
   return {
