@@ -112,7 +112,7 @@ async function showReset({ testCluster, narrator, guest, shell, kubelet }: Demo)
   }
   const traces = [
     `devlink port show | grep pcisf; devlink dev eswitch show pci/${split} | grep switchdev`,
-    "ip -d link show enp1s0f1np1 | grep prog/xdp; find /sys/fs/bpf /run/switchyard/afxdp -type f",
+    "ip -d link show enp1s0f1np1 | grep prog/xdp; find /sys/fs/bpf /run/switchyard/afxdp -type f ! -name '*.lock'",
   ].join("; ");
   const isReset = async (): Promise<boolean> => (await guest.exec(traces, { timeoutMs })).stdout === "";
   await eventually("nothing is left", isReset, { withinMs: timeoutMs });
