@@ -53,6 +53,15 @@ describe("interfacesOf", () => {
     expect(new Set([...macs(a), ...macs(b)]).size).toBe(516);
   });
 
+  it("has a holder for each VF where all are held, a pod of its own", () => {
+    const holders = Array.from({ length: 1000 }, (_, node) => interfacesOf(profiles["vf256-held"], node))
+      .flat()
+      .flatMap(({ Vfs = [] }) => Vfs.map(({ holder }) => holder));
+    expect(holders).toHaveLength(256_000);
+    expect(holders).not.toContain(undefined);
+    expect(new Set(holders.map((holder) => holder?.uid)).size).toBe(256_000);
+  });
+
   it("hides other VFs on each node where pods have some", () => {
     const hidden = Array.from({ length: 1000 }, (_, node) => {
       const [pf] = interfacesOf(profiles["vf256-in-pods"], node);

@@ -165,10 +165,12 @@ function holderOf(node: number, pf: number, vf: number): VfHolder {
 
 /** `count` of the numbers below `all`, from a linear congruential generator, so that each run has the same ones. */
 function someOf(all: number, { count, seed }: { readonly count: number; readonly seed: number }): ReadonlySet<number> {
+  const rest = Array.from({ length: all }, (_, index) => index);
   const chosen = new Set<number>();
   for (let state = seed; chosen.size < count;) {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    chosen.add((state >> 16) % all);
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    const [next = 0] = rest.splice((state >> 16) % rest.length, 1);
+    chosen.add(next);
   }
   return chosen;
 }
