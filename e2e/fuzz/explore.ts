@@ -50,7 +50,7 @@ const slowMs = 1_500;
 /** Sizes of inputs with a repeated piece. */
 const pumpBytes = { small: 24_000, large: 96_000 };
 /** A linear reader takes 4 times as long for the large one, a quadratic one 16 times. Below `leastMs`, times say nothing. */
-const pumpLimits = { leastMs: 500, ratio: 9 };
+const pumpLimits = { leastMs: 500, ratio: 9, doubledRatio: 3 };
 /** More than the stack has room for, in functions that call themselves for each level of a value. */
 const manyLevels = 8_000;
 /** Part of the runs that repeat a piece or nest a value. */
@@ -155,6 +155,10 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
     if ((await run(large)) < pumpLimits.leastMs) return;
     const [smallMs, largeMs] = [await leastCpuMs(repeated(pumpBytes.small)), await leastCpuMs(large)];
     if (largeMs < pumpLimits.leastMs || largeMs < smallMs * pumpLimits.ratio) return;
+    // The heap grows once, so that a linear reader can look quadratic between two sizes, but not between the next two.
+    const isConfirmed = async () =>
+      (await leastCpuMs(repeated(2 * pumpBytes.large))) >= largeMs * pumpLimits.doubledRatio;
+    if (largeMs < slowMs && !(await isConfirmed())) return;
     const piece = inspect(input.subarray(start, stop).toString("latin1"));
     await report(
       large,

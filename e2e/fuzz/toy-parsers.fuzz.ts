@@ -18,11 +18,11 @@ function readMagic(input: Buffer): void {
   throw new RangeError(`the reader fails after ${length} bytes`);
 }
 
-/** Takes quadratic time, because it copies the list for each line. */
+/** Takes quadratic time, because it copies the list for each paragraph. */
 function readSlowly(text: string): number {
-  let lines: readonly string[] = [];
-  for (const line of text.split("\n")) lines = [...lines, line];
-  return lines.length;
+  let paragraphs: readonly string[] = [];
+  for (const paragraph of text.split("\n\n")) paragraphs = [...paragraphs, paragraph];
+  return paragraphs.length;
 }
 
 class ToyError extends Error {
@@ -39,7 +39,7 @@ function readAndQuote(text: string): unknown {
 
 export const targets: readonly FuzzTarget[] = [
   { name: "toy-magic", seeds: ["a"], run: readMagic },
-  { name: "toy-slow", seeds: ["a\nb"], run: (input) => void readSlowly(input.toString("latin1")) },
+  { name: "toy-slow", seeds: ["a\n\nb"], run: (input) => void readSlowly(input.toString("latin1")) },
   {
     name: "toy-quote",
     seeds: [JSON.stringify({ token: fuzzSecret })],
