@@ -15,7 +15,7 @@ import {
   type SystemStatus,
   type VfStatus,
 } from "@switchyard/api";
-import { readPodDevices, statusPfs, withOwnership, type PlacedPod, type PodDevices } from "@switchyard/policy";
+import { at, readPodDevices, statusPfs, withOwnership, type PlacedPod, type PodDevices } from "@switchyard/policy";
 import { createHash } from "node:crypto";
 import { readHolders, type NodeHolders } from "./held-vfs.ts";
 
@@ -139,8 +139,4 @@ export function readPod(pod: unknown, resourcePrefix: string): PodOnNode | undef
   if (devices.resources.length === 0 && devices.claims.length === 0) return undefined;
   const namespace = at(at(pod, "metadata"), "namespace");
   return { node, namespace: typeof namespace === "string" ? namespace : "", devices };
-}
-
-function at(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }

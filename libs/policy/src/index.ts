@@ -114,6 +114,7 @@ export {
   type PodSelection,
 } from "./pods/drained-pod.ts";
 export { hasOtherUsers, holdersOf, selectHolderPods, type FoundHolders, type VfHolderPod } from "./pods/holder-pods.ts";
+export { at, listAt } from "./pods/json-parts.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { networksAnnotation, parsePodNetworks, type PodNetwork } from "./pods/pod-networks.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";

@@ -17,6 +17,7 @@ import {
   type ServedGroups,
   type Transport,
   isRecord,
+  recordAt,
 } from "@switchyard/kube";
 import {
   componentInventory,
@@ -186,17 +187,9 @@ export function toSeenObject(object: KubeObject): SeenObject {
 
 function nodeSelectorOf(object: KubeObject & { readonly spec?: unknown }): Labels | undefined {
   if (object.kind !== "DaemonSet") return undefined;
-  const selector = at(at(at(object.spec, "template"), "spec"), "nodeSelector");
-  return isRecord(selector) ? readLabels(selector) : {};
-}
-
-function at(value: unknown, key: string): unknown {
-  return isRecord(value) ? value[key] : undefined;
-}
-
-function readLabels(record: Readonly<Record<string, unknown>>): Labels {
+  const selector = recordAt(object.spec, "template", "spec", "nodeSelector");
   return Object.fromEntries(
-    Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    Object.entries(selector).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
 }
 

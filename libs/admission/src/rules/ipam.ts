@@ -3,6 +3,8 @@
  * Rules about spec.ipam. The IPAM plugins of the CNI project and whereabouts refuse addresses without a prefix length when a pod
  * starts, and nothing before says so. Texts that are no JSON object are refused elsewhere. Other plugins are not known here.
  */
+import { parseLimitedJson } from "@switchyard/api";
+import { at, listAt } from "@switchyard/policy";
 import { quote, warn, type ReviewFinding } from "../finding.ts";
 
 /** Ranges that are shown; a range has at least one place. */
@@ -16,7 +18,7 @@ interface Place {
 
 export function checkIpam(text: string | undefined): readonly ReviewFinding[] {
   const ipam = text ? parsed(text) : undefined;
-  const type = memberOf(ipam, "type");
+  const type = at(ipam, "type");
   if (ipam === undefined || typeof type !== "string") return [];
   return placesOf(type, ipam)
     .filter(({ value }) => typeof value === "string" && value !== "" && !/\/\d{1,3}$/.test(value))
@@ -30,40 +32,31 @@ export function checkIpam(text: string | undefined): readonly ReviewFinding[] {
 
 function placesOf(type: string, ipam: object): readonly Place[] {
   if (type === "host-local") {
-    const single = memberOf(ipam, "subnet");
-    const ranges = listOf(memberOf(ipam, "ranges")).flatMap((set, at) =>
-      listOf(set).map((range, index) => ({
-        path: `ranges[${at}][${index}].subnet`,
-        value: memberOf(range, "subnet"),
+    const single = at(ipam, "subnet");
+    const ranges = listAt(ipam, "ranges").flatMap((set: unknown, nth) =>
+      (Array.isArray(set) ? set : []).map((range: unknown, index) => ({
+        path: `ranges[${nth}][${index}].subnet`,
+        value: at(range, "subnet"),
       })),
     );
     return [...(single === undefined ? [] : [{ path: "subnet", value: single }]), ...ranges];
   }
   if (type === "static") {
-    const addresses = listOf(memberOf(ipam, "addresses"));
-    return addresses.map((one, at) => ({ path: `addresses[${at}].address`, value: memberOf(one, "address") }));
+    const addresses = listAt(ipam, "addresses");
+    return addresses.map((one, nth) => ({ path: `addresses[${nth}].address`, value: at(one, "address") }));
   }
   if (type !== "whereabouts") return [];
-  const ranges = listOf(memberOf(ipam, "ipRanges"));
   return [
-    { path: "range", value: memberOf(ipam, "range") },
-    ...ranges.map((one, at) => ({ path: `ipRanges[${at}].range`, value: memberOf(one, "range") })),
+    { path: "range", value: at(ipam, "range") },
+    ...listAt(ipam, "ipRanges").map((one, nth) => ({ path: `ipRanges[${nth}].range`, value: at(one, "range") })),
   ];
 }
 
 function parsed(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseLimitedJson(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
