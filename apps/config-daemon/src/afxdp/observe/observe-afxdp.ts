@@ -43,7 +43,7 @@ export async function observeAfxdp(
     apiServerAddresses?.(),
   ]);
   const routes = await readRoutes(host, addresses ?? []);
-  const ovsPorts = await readOvsPorts(host);
+  const ovsPorts = subfunctions.length === 0 ? new Map<string, string>() : await readOvsPorts(host);
   const devices = await findDeviceLinks(host, { pfs, links });
   const context = { host, spec, links, subfunctions, features, routes, ovsPorts };
   const known = new Map(before.map((each) => [deviceIdOf(each), each]));
