@@ -198,7 +198,6 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
 /** BPF_FS_MAGIC (linux/magic.h). */
 const bpfFileSystem = 0xcafe4a11;
 
-/** Returns undefined if there is no such file or directory. */
 /** Returns the type of the file system of the path, or of the nearest directory above it that exists, with that path. */
 async function nearestFileSystem(path: string): Promise<readonly [path: string, type: number]> {
   try {

@@ -39,7 +39,10 @@ function isDeepValue(value: JsonValue | undefined): boolean {
   return false;
 }
 
-/** Counts brackets outside of strings. The result is meaningless if the text is not JSON. */
+/**
+ * Counts brackets outside of strings. The result is meaningless if the text is not JSON. As in parseLimitedJson() of @switchyard/api:
+ * eve-bridge imports modules of Node only.
+ */
 function isDeeper(text: string, levels: number): boolean {
   let depth = 0;
   let inString = false;

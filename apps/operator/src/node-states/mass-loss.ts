@@ -7,7 +7,7 @@
  * Policies or labels of nodes can also be lost one after the other. So nodes that lost everything in the last minute count with the
  * others, and the second half of them is held. Only losses of at least three nodes count. A node that lost its policies stays held until
  * the end of the minute, also if policies of other nodes are restored first.
- * Usage: `const massLoss = createMassLoss({ census, confirmed, config, namespace, nowMs, elapsedMs }); const hold = massLoss("worker-1", true);`.
+ * Usage: `const massLoss = createMassLoss({ census, confirmed, config, ...more }); const hold = massLoss("worker-1", true);`.
  */
 import { annotations, operatorConfigName, resetHeldReasons, type Node, type ResourceType } from "@switchyard/api";
 import { hasLabels, labelsOf, type Labels } from "@switchyard/policy";

@@ -40,8 +40,8 @@ export interface SetConditionsOptions {
 
 /**
  * Returns `existing` with `condition` in place of the one of its type, or at the end. The time is kept when only the
- * reason, the message or the generation changes, unless a clock that was not set has written it. A message longer than maxMessageBytes is cut. Returns `existing` itself
- * when nothing changes, so that callers can skip the write.
+ * reason, the message or the generation changes, unless a clock that was not set has written it. A message longer than
+ * maxMessageBytes is cut. Returns `existing` itself when nothing changes, so that callers can skip the write.
  */
 export function setCondition(
   existing: readonly Condition[] | undefined,

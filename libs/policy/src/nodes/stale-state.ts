@@ -46,7 +46,8 @@ export function parseStaleDelayMs(text: string | undefined): number {
 /**
  * Returns what to do with the state of a node that is not in the node set. The deadline is written when the state is
  * first found stale and does not change afterwards; a delay of 0 deletes the state in any case. A deadline that cannot
- * be parsed, or that a clock that was not set has written, is replaced. When the node comes back, the caller must apply the state without the annotation.
+ * be parsed, or that a clock that was not set has written, is replaced. When the node comes back, the caller must apply
+ * the state without the annotation.
  */
 export function staleStateAction(
   state: Annotated,
